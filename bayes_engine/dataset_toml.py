@@ -170,10 +170,10 @@ def _typed(kind: Any, value: Any, file: str, where: str) -> Any:
 
 
 def _mismatch(file: str, where: str, wanted: str, value: object) -> BayesEngineError:
-    found = f"{value}"
-    found = found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}…"
+    shown = f"{value}"
+    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
     return BayesEngineError(
-        "'{file}': key '{key}' must be {wanted}, not '{found}'", file=file, key=where, wanted=wanted, found=found
+        "'{file}': key '{key}' must be {wanted}, not '{found}'", file=file, key=where, wanted=wanted, found=shown
     )
 
 

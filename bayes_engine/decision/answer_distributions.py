@@ -235,13 +235,13 @@ class CountAnswers(LevelAnswers):
 
 @dataclass(frozen=True)
 class DensityAnswers(Answers):
-    """P(c, x_j | x) known by its values alone: `at(x)` (n, C) up to a common factor, integrated from `low` to `high` by
-    Gauss and Legendre's rule of 8 nodes on panels that are halved until nothing changes.
+    """P(c, x_j | x) known by its values alone: `density(x)` (n, C) up to a common factor, integrated from `low` to
+    `high` by Gauss and Legendre's rule of 8 nodes on panels that are halved until nothing changes.
 
     The stated error is what the last two halvings changed, the larger: one alone may be luck where the decision changes
     inside a panel."""
 
-    at: Any
+    density: Any
     low: float
     high: float
 
@@ -272,7 +272,7 @@ class DensityAnswers(Answers):
 
     def _shares(self, panels: int) -> Array:
         x, weight = self._nodes(panels)
-        return shares(np.asarray(self.at(x)) + log(weight)[:, None])
+        return shares(np.asarray(self.density(x)) + log(weight)[:, None])
 
 
 def _unsettled(width: Array, risk: Array, slope: Array, size: Array) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:

@@ -169,14 +169,15 @@ class Case:
         """The density is found from the middle of the column outwards, by powers of two."""
         middle = float(self.schema[name].pivot)
 
-        def at(x: Array) -> Array:
+        def density(x: Array) -> Array:
             return self.ledger([{name: float(v)} for v in x]).joint()
 
         steps = np.ldexp(max(abs(middle), 1.0), np.arange(-60, 61))
-        log_mass = np.concatenate([log_sum(at(middle - steps)), log_sum(at(middle + steps))]) + np.tile(log(steps), 2)
+        sides = [log_sum(density(middle + away)) for away in (-steps, steps)]
+        log_mass = np.concatenate(sides) + np.tile(log(steps), 2)
         near = np.tile(steps, 2)[log_mass > log_mass.max() - 40.0]
         reach = 2.0 * float(near.max(initial=steps[0]))  # at the next power there is next to none
-        return DensityAnswers(at, middle - reach, middle + reach)
+        return DensityAnswers(density, middle - reach, middle + reach)
 
 
 def ledger_of(

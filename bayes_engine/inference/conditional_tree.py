@@ -59,7 +59,7 @@ class Evidence(NamedTuple):
 
     tables: dict[int, Array]
     messages: dict[int, Array]
-    at: list[slice]
+    slices: list[slice]
 
 
 class ConditionalTree:
@@ -96,7 +96,7 @@ class ConditionalTree:
             if not homes:
                 return None
             home = min(homes, key=lambda k: self._tables[k].p.size)
-        tables, _, at = self._collected(rooted := self._from(home), findings)
+        tables, _, slices = self._collected(rooted := self._from(home), findings)
         scope = rooted.steps[0].scope
         joint = np.add.reduce(tables[0], axis=tuple([a for a, v in enumerate(scope) if v not in wanted]))
         total = float(joint.sum())
@@ -104,15 +104,15 @@ class ConditionalTree:
             return None
         joint = np.asarray(joint / total)
         kept = [v for v in scope if v in wanted]
-        if any(at[v] is not WHOLE for v in kept):
+        if any(slices[v] is not WHOLE for v in kept):
             sliced, joint = joint, np.zeros([self._sizes[v] for v in kept])
-            joint[tuple([at[v] for v in kept])] = sliced
+            joint[tuple([slices[v] for v in kept])] = sliced
         return total, joint if len(kept) < 2 else joint.transpose([kept.index(v) for v in targets])
 
     def marginals(self, findings: Mapping[int, int]) -> tuple[float, list[Array]] | None:
         """P(e) and P(x_j | e) (S_j,) of every node; None where the evidence is less probable than LEAST."""
         rooted = self._from(max(self._tables))
-        tables, messages, at = self._collected(rooted, findings)
+        tables, messages, slices = self._collected(rooted, findings)
         total = float(tables[0].sum())
         if not total >= LEAST:
             return None
@@ -125,10 +125,10 @@ class ConditionalTree:
                     table, message = tables[i], messages[i]
                     outer = outer / (message + (message == 0.0))
                 else:
-                    table = step.conditional[tuple([at[v] for v in step.scope])]
+                    table = step.conditional[tuple([slices[v] for v in step.scope])]
                 beliefs.append(table * outer[step.inward])
             for axis, v in enumerate(step.scope):
-                if margins[v] is None and at[v] is WHOLE:
+                if margins[v] is None and slices[v] is WHOLE:
                     margins[v] = np.add.reduce(beliefs[i], axis=tuple([a for a in range(len(step.scope)) if a != axis]))
         for v, place in findings.items():
             margins[v] = certain = np.zeros(self._sizes[v])
@@ -136,9 +136,9 @@ class ConditionalTree:
         return total, [p for p in margins if p is not None]
 
     def _collected(self, rooted: Rooted, findings: Mapping[int, int]) -> Evidence:
-        at, way = [WHOLE] * len(self._sizes), 1
+        slices, way = [WHOLE] * len(self._sizes), 1
         for v, place in findings.items():
-            at[v] = slice(place, place + 1)
+            slices[v] = slice(place, place + 1)
             way |= rooted.ways[v]
         tables: dict[int, Array] = {}
         messages: dict[int, Array] = {}
@@ -148,15 +148,15 @@ class ConditionalTree:
             step = rooted.steps[i]
             table = tables.get(i)
             if table is None:
-                table = tables[i] = step.conditional[tuple([at[v] for v in step.scope])]
+                table = tables[i] = step.conditional[tuple([slices[v] for v in step.scope])]
             if i:
                 message = messages[i] = np.add.reduce(table, axis=step.own)
                 outer = tables.get(step.toward)
                 if outer is None:
                     before = rooted.steps[step.toward]
-                    outer = before.conditional[tuple([at[v] for v in before.scope])]
+                    outer = before.conditional[tuple([slices[v] for v in before.scope])]
                 tables[step.toward] = outer * message[step.outward]
-        return Evidence(tables, messages, at)
+        return Evidence(tables, messages, slices)
 
     def _from(self, root: int) -> Rooted:
         if root in self._rooted:

@@ -146,8 +146,8 @@ class JunctionTree:
         """
         if len(set(targets)) < len(targets):
             raise ParameterError("a node stands twice among the targets: {names}", names=", ".join(targets))
-        if (found := self._alone(places)) is not None:
-            alone, findings = found
+        if (single := self._alone(places)) is not None:
+            alone, findings = single
             asked = self.network.axes([self.network[name].name for name in targets])
             if (one := alone.posterior(asked, findings)) is not None:
                 return one[1][None]
@@ -289,9 +289,9 @@ class JunctionTree:
         return (self._conditional, findings) if findings and right else None
 
     def _marginals_of_one(self, places: Places, targets: Sequence[str] | None) -> Posteriors | None:
-        if (found := self._alone(places)) is None:
+        if (single := self._alone(places)) is None:
             return None
-        tree, findings = found
+        tree, findings = single
         names = self.names if targets is None else [self.network[name].name for name in targets]
         asked = self.network.axes(names)
         if len(asked) < 2:

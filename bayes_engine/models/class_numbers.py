@@ -71,14 +71,14 @@ def classes_table(
             bic = size * float(np.log(n)) - 2.0 * likelihood
             line |= {"log_likelihood": likelihood, "parameters": round(size), "bic": bic,
                      "aic": 2.0 * size - 2.0 * likelihood, "icl": bic + 2.0 * entropy}  # fmt: skip
-        found = []
+        means = []
         for test in held:
             try:
                 joint = fit(np.flatnonzero(~test)).predict_joint_log_proba(X[test])
             except Collapse:
                 continue
-            found.append(float(total[test] @ log_sum(joint, axis=1) / total[test].sum()))
-        line["held_out"] = float(np.mean(found)) if found else np.nan
-        line["held_out_error"] = float(np.std(found, ddof=1) / len(found) ** 0.5) if len(found) > 1 else np.nan
+            means.append(float(total[test] @ log_sum(joint, axis=1) / total[test].sum()))
+        line["held_out"] = float(np.mean(means)) if means else np.nan
+        line["held_out_error"] = float(np.std(means, ddof=1) / len(means) ** 0.5) if len(means) > 1 else np.nan
         lines.append(line)
     return pd.DataFrame(lines).set_index("k")

@@ -403,11 +403,11 @@ def posterior_after_steps(data: NumericRows, x: Sequence[float] | Array) -> Mapp
     >>> {step: p.round(4).tolist() for step, p in posterior_after_steps(data, np.array([3.0, 2.4])).items()}
     {'raw': [0.6554, 0.3446], 'pca': [0.2679, 0.7321], 'lda': [0.002, 0.998]}
     """
-    found = {}
+    posteriors = {}
     for step, make in STEPS.items():
         seen = make(data)
-        found[step] = np.asarray(_naive(seen.of(data.X), data).predict_proba(seen.of(np.asarray([x])))[0])
-    return found
+        posteriors[step] = np.asarray(_naive(seen.of(data.X), data).predict_proba(seen.of(np.asarray([x])))[0])
+    return posteriors
 
 
 def _naive(points: Array, data: NumericRows) -> GaussianNB:

@@ -430,7 +430,7 @@ def _words_without_signs(columns: Mapping[str, ConvertedColumn], types: Mapping[
     where Python has written nan or NaT among the others."""
     taken = {token for column in columns.values() if column.distinct is None for token in column.absent}
     signs = (SIGNS & taken) | ({"None"} if taken & _OF_PYTHON else set())
-    found = dict[str, ConvertedColumn]()
+    converted = dict[str, ConvertedColumn]()
     for position, (name, column) in enumerate(columns.items()):
         marks = [cell for cell in column.distinct or () if cell.strip() in signs]
         words = [cell for cell in column.distinct or () if cell not in marks]
@@ -440,8 +440,8 @@ def _words_without_signs(columns: Mapping[str, ConvertedColumn], types: Mapping[
         texts = pd.Series(column.values.to_numpy(dtype=object, na_value=""), column.values.index, name=name)
         gone = Counter(texts[texts.isin(marks)].str.strip())
         again = convert_column(texts.mask(texts.isin(marks), ""), position=position)
-        found[name] = again._replace(absent={**column.absent, **gone})
-    return found
+        converted[name] = again._replace(absent={**column.absent, **gone})
+    return converted
 
 
 def _empty(column: pd.Series, bare: list[str], position: int) -> ConvertedColumn:

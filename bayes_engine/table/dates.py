@@ -187,7 +187,7 @@ _BUDDHIST = re.compile(r"(?<![0-9])2(?:4[5-9]|5[0-9]|6[0-2])[0-9](?![0-9])")
 def _western(cells: Sequence[str]) -> list[str]:
     """Dates with the common year for that of the Buddhist era, where each cell has one such; nothing where not."""
     years = [_BUDDHIST.findall(cell) for cell in cells]
-    if any(len(found) != 1 for found in years):
+    if any(len(candidates) != 1 for candidates in years):
         return []
     return [_BUDDHIST.sub(str(int(year) - 543), cell) for cell, (year,) in zip(cells, years, strict=True)]
 

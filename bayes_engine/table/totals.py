@@ -250,17 +250,17 @@ def _subtotals(grid: Records, first: int, last: int, among: NDArray[np.intp], no
     none = np.zeros(0, dtype=np.intp)
     if not len(among) or 3 * len(among) > last - first:
         return none
-    line, said = int(grid.lines[among[0]]), {"n": len(among), "lines": lines_of(grid.lines[among]),
+    line, params = int(grid.lines[among[0]]), {"n": len(among), "lines": lines_of(grid.lines[among]),
                                              "text": shown(grid, int(among[0]))}  # fmt: skip
     if len(among) <= _SUMMED and _all_sums(grid, first, among):
         notes.append(note("rows that sum up others between the rows: {n} (line {lines}, '{text}'); they are left out",
-                          "warning", line, **said).offering(KEEP))  # fmt: skip
+                          "warning", line, **params).offering(KEEP))  # fmt: skip
         return among
     labels = [label_of(str(cell)) for cell in grid.first.iloc[among[:100]]]
     parts = sum(label is not None and label.alone and label.meaning == "part" for label in labels)
     if 2 * parts > len(labels) or _mostly_sums(grid, first, among):
         notes.append(note("rows that sum up others between the rows: {n} (line {lines}, '{text}'); they are kept as "
-                          "rows, so that what they sum up counts twice", "warning", line, **said))  # fmt: skip
+                          "rows, so that what they sum up counts twice", "warning", line, **params))  # fmt: skip
     return none
 
 

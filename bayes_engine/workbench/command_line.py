@@ -58,30 +58,30 @@ DONE, FAILED, WRONG, CALLED_OFF = 0, 1, 2, 130
 def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask; the command's exit code."""
     asked = _parser().parse_args(list(arguments))
-    told = _Told(asked.quiet)
+    progress = _ProgressLine(asked.quiet)
     try:
         with listen() as notes:
-            said = asked.does(asked, told)
+            output = asked.does(asked, progress)
     except BayesEngineError as error:
-        told.end()
+        progress.end()
         print(error.message.local(), file=sys.stderr)  # noqa: T201
         return FAILED
     except OSError as error:
-        told.end()
+        progress.end()
         print(_("'{file}': {reason}").format(file=error.filename, reason=error.strerror), file=sys.stderr)  # noqa: T201
         return FAILED
     except KeyboardInterrupt:
-        told.end()
+        progress.end()
         print(_("Called off. Nothing half written is left."), file=sys.stderr)  # noqa: T201
         return CALLED_OFF
-    told.end()
+    progress.end()
     for note in dict.fromkeys(note.local() for note in notes):
         print(note, file=sys.stderr)  # noqa: T201
-    print(said)  # noqa: T201
+    print(output)  # noqa: T201
     return DONE
 
 
-class _Told:
+class _ProgressLine:
     """Progress on standard error: one line that is written over on a terminal, else a line now and then."""
 
     def __init__(self, quiet: bool) -> None:
@@ -113,10 +113,10 @@ class _Told:
 # what each does -------------------------------------------------------------------------------------------------------
 
 
-def _fit(asked: Namespace, told: _Told) -> str:
+def _fit(asked: Namespace, progress: _ProgressLine) -> str:
     if not Path(asked.out).parent.is_dir():
         raise StoreError("there is no folder '{path}' to write to", path=str(Path(asked.out).parent))
-    model = fit_files(_model(asked), asked.files, resume=asked.resume, progress=told, **_columns(asked))
+    model = fit_files(_model(asked), asked.files, resume=asked.resume, progress=progress, **_columns(asked))
     save_model(model, asked.out)
     return _("{model} is fitted to rows of the weight {weight}: {d} columns, and '{target}' with the classes "
              "{classes}. It is saved as '{path}'.").format(
@@ -125,13 +125,13 @@ def _fit(asked: Namespace, told: _Told) -> str:
     )  # fmt: skip
 
 
-def _classify(asked: Namespace, told: _Told) -> str:
+def _classify(asked: Namespace, progress: _ProgressLine) -> str:
     model = load_model(asked.model)
     classes = tuple(model.classes_.tolist())
     done = classify_files(
         model, asked.files, asked.out, loss=_losses(asked.loss, classes), prior_of_use=_prior(asked.prior, classes),
         keep=[] if asked.keep == [""] else asked.keep, delimiter=asked.delimiter, encoding=asked.encoding,
-        progress=told, threads=asked.threads,
+        progress=progress, threads=asked.threads,
     )  # fmt: skip
     counts = [*((str(a), n) for a, n in done.actions.items()), (_("no posterior"), done.undecided)]
     return "\n".join([
@@ -140,8 +140,8 @@ def _classify(asked: Namespace, told: _Told) -> str:
     ])  # fmt: skip
 
 
-def _evaluate(asked: Namespace, told: _Told) -> str:
-    shared: dict[str, Any] = {"loss": partial(_losses, asked.loss), "progress": told}
+def _evaluate(asked: Namespace, progress: _ProgressLine) -> str:
+    shared: dict[str, Any] = {"loss": partial(_losses, asked.loss), "progress": progress}
     prior = None if asked.prior is None else partial(_prior, asked.prior)
     columns = _columns(asked)
     if asked.new:
@@ -149,41 +149,41 @@ def _evaluate(asked: Namespace, told: _Told) -> str:
             raise ParameterError("--new scores a saved model: name its file with --model")
         for name in ("columns", "schema"):
             columns.pop(name)
-        found = evaluate_files(
+        score = evaluate_files(
             load_model(asked.model), asked.files, prior_of_use=prior, groups=asked.groups, **shared, **columns
         )
     else:
-        found = held_out_risk(
+        score = held_out_risk(
             _model(asked), asked.files, prior_of_use=prior, folds=asked.folds, groups=asked.groups, seed=asked.seed,
             **shared, **columns,
         )  # fmt: skip
-    return _as_json(found) if asked.json else _as_text(found)
+    return _as_json(score) if asked.json else _as_text(score)
 
 
-def _as_text(found: RiskInFiles) -> str:
-    low, high = found.interval
+def _as_text(score: RiskInFiles) -> str:
+    low, high = score.interval
     measures = [
-        (_("risk, 95 % interval"), f"{found.risk:.6g}  [{low:.6g}, {high:.6g}]"),
-        (_("accuracy"), f"{found.accuracy:.6g}"),
-        (_("log-loss (nats)"), f"{found.log_loss:.6g}"),
-        (_("Brier score"), f"{found.brier:.6g}"),
-        (_("expected calibration error"), f"{found.ece:.6g}"),
-        (_("rows without a posterior"), f"{found.undecided:,}"),
+        (_("risk, 95 % interval"), f"{score.risk:.6g}  [{low:.6g}, {high:.6g}]"),
+        (_("accuracy"), f"{score.accuracy:.6g}"),
+        (_("log-loss (nats)"), f"{score.log_loss:.6g}"),
+        (_("Brier score"), f"{score.brier:.6g}"),
+        (_("expected calibration error"), f"{score.ece:.6g}"),
+        (_("rows without a posterior"), f"{score.undecided:,}"),
     ]
     confusion = [
-        (_("decided \\ truth"), *map(str, found.classes)),
+        (_("decided \\ truth"), *map(str, score.classes)),
         *(
             (str(a), *(f"{w:,.10g}" for w in row))
-            for a, row in zip(found.actions, found.confusion.tolist(), strict=True)
+            for a, row in zip(score.actions, score.confusion.tolist(), strict=True)
         ),
     ]
-    bins = found.calibration()
+    bins = score.calibration()
     calibration = [
         (_("said"), _("right"), _("rows")),
         *((f"{p:.4f}", f"{t:.4f}", f"{n:,}") for p, t, n in zip(bins["said"], bins["true"], bins["rows"], strict=True)),
     ]
     return "\n".join([
-        _("{n} rows, {scheme}:").format(n=f"{found.rows:,}", scheme=found.scheme.local()),
+        _("{n} rows, {scheme}:").format(n=f"{score.rows:,}", scheme=score.scheme.local()),
         *_columns_of(measures),
         "",
         _("Rows (by weight) by decision and truth:"),
@@ -194,14 +194,14 @@ def _as_text(found: RiskInFiles) -> str:
     ])  # fmt: skip
 
 
-def _as_json(found: RiskInFiles) -> str:
-    bins = found.calibration()
+def _as_json(score: RiskInFiles) -> str:
+    bins = score.calibration()
     return json.dumps({
-        "rows": found.rows, "scheme": str(found.scheme), "passes": found.passes, "fold_rows": found.fold_rows,
-        "classes": list(map(str, found.classes)), "actions": list(map(str, found.actions)),
-        "risk": found.risk, "interval": found.interval, "accuracy": found.accuracy, "log_loss": _finite(found.log_loss),
-        "brier": found.brier, "ece": found.ece, "undecided": found.undecided, "confusion": found.confusion.tolist(),
-        "cost": found.cost.tolist(), "calibration": bins.to_dict("list"),
+        "rows": score.rows, "scheme": str(score.scheme), "passes": score.passes, "fold_rows": score.fold_rows,
+        "classes": list(map(str, score.classes)), "actions": list(map(str, score.actions)),
+        "risk": score.risk, "interval": score.interval, "accuracy": score.accuracy, "log_loss": _finite(score.log_loss),
+        "brier": score.brier, "ece": score.ece, "undecided": score.undecided, "confusion": score.confusion.tolist(),
+        "cost": score.cost.tolist(), "calibration": bins.to_dict("list"),
     }, ensure_ascii=False, indent=1)  # fmt: skip
 
 
@@ -317,8 +317,8 @@ class _Parser(ArgumentParser):
     """Says what is wrong in one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        said = _("The command cannot be read: {reason}. {command} --help says how it is written.")
-        print(said.format(reason=message.rstrip("."), command=self.prog), file=sys.stderr)  # noqa: T201
+        sentence = _("The command cannot be read: {reason}. {command} --help says how it is written.")
+        print(sentence.format(reason=message.rstrip("."), command=self.prog), file=sys.stderr)  # noqa: T201
         sys.exit(WRONG)
 
     def format_help(self) -> str:
@@ -329,7 +329,7 @@ def _parser() -> ArgumentParser:
     parser = _Parser(prog="bayes-workbench", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
 
-    def command(name: str, does: Callable[[Namespace, _Told], str], text: str) -> ArgumentParser:
+    def command(name: str, does: Callable[[Namespace, _ProgressLine], str], text: str) -> ArgumentParser:
         made: ArgumentParser = commands.add_parser(
             name, description=text, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False, add_help=False
         )

@@ -244,13 +244,13 @@ def _needed(folder: Path) -> list[str]:
     page = folder.parents[1] / "index.html"
     known = set(_SCRIPT.findall(page.read_text(encoding="utf-8"))) if page.exists() else set()
     waiting = [file.name for element in _EVERYWHERE for file in sorted(folder.glob(f"{element}.*.js"))]
-    found: dict[str, None] = {}
+    needed: dict[str, None] = {}
     while waiting:
         name = waiting.pop(0)
-        if name not in known and name not in found and (folder / name).is_file():
-            found[name] = None
+        if name not in known and name not in needed and (folder / name).is_file():
+            needed[name] = None
             waiting += _IMPORT.findall((folder / name).read_text(encoding="utf-8"))
-    return [f"static/js/{name}" for name in found]
+    return [f"static/js/{name}" for name in needed]
 
 
 def _coding(scope: Event, codings: Sequence[str]) -> str:

@@ -87,8 +87,8 @@ def compute_if_asked(large: LargeFile, table: FittableTable, fitted: Fitted) -> 
     fit_key, judge_key = key_of(large, table, fitted), judged_key(large, table, fitted)
     _compute("fit", fit_key, lambda: in_worker(large_file.fit_all, model, large.rows, columns, part_of(fit_key)))
     _compute("judge", judge_key, lambda: in_worker(large_file.judge_all, model, large.rows, columns, loss, prior))
-    said = st.session_state.get("all_rows_said")
-    return said[1] if said is not None and said[0] in (fit_key, judge_key) else None
+    problem = st.session_state.get("all_rows_said")
+    return problem[1] if problem is not None and problem[0] in (fit_key, judge_key) else None
 
 
 def _compute(what: Asked, key: Hashable, work: Callable[[], Any]) -> None:
@@ -96,11 +96,11 @@ def _compute(what: Asked, key: Hashable, work: Callable[[], Any]) -> None:
     if session.get("all_rows_asked") != (what, key):
         return
     try:
-        found = jobs.run(("all rows", what, key), work, FITTING if what == "fit" else JUDGING)
+        result = jobs.run(("all rows", what, key), work, FITTING if what == "fit" else JUDGING)
     except BayesEngineError as error:
         session["all_rows_said"] = (key, error)
     else:
-        session.setdefault("all_rows", {})[key] = found
+        session.setdefault("all_rows", {})[key] = result
     session["all_rows_asked"] = None
     st.rerun()
 

@@ -90,8 +90,8 @@ def numbers_of(table: active.FittableTable, columns: Sequence[int]) -> Any:
 def numbers_of_case(table: active.FittableTable, columns: Sequence[int]) -> Array:
     """(1, d) the case in use in some of the numeric features, by position; NaN where it has no value."""
     names, case = numeric_features(table), active.case_frame(table, active.case_values(table))
-    found: Array = case[[names[j] for j in columns]].to_numpy(dtype="float64", na_value=float("nan"))
-    return found
+    numbers: Array = case[[names[j] for j in columns]].to_numpy(dtype="float64", na_value=float("nan"))
+    return numbers
 
 
 def shares_of_case(table: active.FittableTable, run: MixtureRun) -> tuple[int, Array]:

@@ -97,8 +97,8 @@ def _name(of: SampleOf) -> str:
 
 def opened(state: State) -> LargeFile | None:
     """The file whose sample the state's table is, if this session has opened it."""
-    found: LargeFile | None = st.session_state.get("large_files", {}).get(TABLE.named(state))
-    return found
+    large: LargeFile | None = st.session_state.get("large_files", {}).get(TABLE.named(state))
+    return large
 
 
 def sample_in_use() -> SampleOf | None:

@@ -60,9 +60,9 @@ def running() -> Running | None:
     """The lesson that runs; None where there is none."""
     state = current()
     name, i = state.seen(keys.LESSON), state.seen(keys.OWN_STEP)
-    if (found := lessons().get(name) if name else None) is not None:
-        section = of_section(found.section)
-        return Running(found, section.index(name), len(section), name)
+    if (lesson := lessons().get(name) if name else None) is not None:
+        section = of_section(lesson.section)
+        return Running(lesson, section.index(name), len(section), name)
     own = own_lessons.in_hand(state).lessons if i >= 0 else ()
     return Running(own[i], i, len(own)) if 0 <= i < len(own) else None
 

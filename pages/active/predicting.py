@@ -96,8 +96,8 @@ def asked_elsewhere() -> ToPredict | None:
     state = current()
     made: tuple[State, int, ToPredict | None] | None = st.session_state.get("question_elsewhere")
     if made is None or made[0] is not state or made[1] != open_.serial:
-        found = _as_in_question(open_) if _same_state(open_, state) else None
-        made = st.session_state["question_elsewhere"] = (state, open_.serial, found)
+        question = _as_in_question(open_) if _same_state(open_, state) else None
+        made = st.session_state["question_elsewhere"] = (state, open_.serial, question)
     return made[2]
 
 

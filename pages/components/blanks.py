@@ -31,9 +31,9 @@ def _given(state: State, key: Answers) -> dict[str, str]:
     return dict(pairs)
 
 
-def blank(at: Any, kept: Answers, key: str, label: str, text: str, mark: str, *, named: bool = False) -> None:
+def blank(place: Any, kept: Answers, key: str, label: str, text: str, mark: str, *, named: bool = False) -> None:
     """A field for a number at a place of the page; with `named` its label (Markdown) stands above it."""
-    at.text_input(
+    place.text_input(
         label,
         label_visibility="visible" if named else "collapsed",
         placeholder="?",

@@ -112,8 +112,8 @@ def read_place(value: object, rows: int, columns: int) -> tuple[int, int] | None
     ((1, 0), None, None)
     """
     match value:
-        case [at, of]:
-            row, column = read_position(at, rows), read_position(of, columns)
+        case [i, j]:
+            row, column = read_position(i, rows), read_position(j, columns)
             return None if row is None or column is None else (row, column)
     return None
 

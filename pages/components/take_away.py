@@ -108,7 +108,7 @@ def _edited(bus: str, data: Mapping[str, Any]) -> Piece:
 
 
 def _planes(run: DrawnRun) -> list[Picture]:
-    found = []
+    planes = []
     for key in _of(run, "bayes_plane"):
         pieces, editor = _with_scene(run, key, f"{key}-scene"), _editor(run, key)
         data = run.sent[key].data
@@ -117,8 +117,8 @@ def _planes(run: DrawnRun) -> list[Picture]:
             moves.append(_moved_case(data))
         moves.append(_("The model, its smoothing and the rows are as they were saved."))
         title = _("The plane with losses λ and prior") if editor else _("The plane")
-        found.append(Picture("plane", title, data["label"], (*pieces, *editor), tuple(moves), beside=bool(editor)))
-    return found
+        planes.append(Picture("plane", title, data["label"], (*pieces, *editor), tuple(moves), beside=bool(editor)))
+    return planes
 
 
 def _moved_losses() -> str:
@@ -135,7 +135,7 @@ def _moved_case(data: Mapping[str, Any]) -> str:
 
 
 def _simplexes(run: DrawnRun) -> list[Picture]:
-    found = []
+    simplexes = []
     for key in _of(run, "bayes_consequences"):
         data, editor = run.sent[key].data, _editor(run, data_key := run.sent[key].data["key"])
         pieces = _with_scene(run, key, f"{data_key}_consequences_rows")
@@ -145,10 +145,10 @@ def _simplexes(run: DrawnRun) -> list[Picture]:
             _("The case, the model and the held-out rows are as they were saved."),
         )
         label = data["words"]["line" if len(data["truths"]) == 2 else "triangle"]
-        found.append(
+        simplexes.append(
             Picture("simplex", _("The simplex of posteriors with losses λ and prior"), label, (*editor, *pieces), moves)
         )
-    return found
+    return simplexes
 
 
 def _nomograms(run: DrawnRun) -> list[Picture]:
@@ -177,7 +177,7 @@ def _nomograms(run: DrawnRun) -> list[Picture]:
 
 def _networks(run: DrawnRun) -> list[Picture]:
     """The network with its bars, where the page says what a click in it leads to."""
-    found = []
+    networks = []
     for key in _of(run, "bayes_graph"):
         if key not in run.besides:
             continue
@@ -196,8 +196,8 @@ def _networks(run: DrawnRun) -> list[Picture]:
         picture = Picture(
             "network", title, sent.data["label"], pieces, tuple(moves), False, answers, answers["of"], answers["data"]
         )
-        found.append(picture)
-    return found
+        networks.append(picture)
+    return networks
 
 
 def _alone(component: str, name: str, title: Callable[[], str], *moves: Callable[[], str]) -> Any:
@@ -241,7 +241,7 @@ def _projections(run: DrawnRun) -> list[Picture]:
 
 def _densities(run: DrawnRun) -> list[Picture]:
     """The laboratory's plane; what was fitted to a sample needs the app, and is paler under another truth."""
-    found = []
+    scenes = []
     for key in _of(run, "bayes_laboratory"):
         data = {**run.sent[key].data, "bus": key}
         editor = _edited(key, run.besides[key]()["losses"])
@@ -253,13 +253,13 @@ def _densities(run: DrawnRun) -> list[Picture]:
             _("Fitted boundaries belong to the truth that was saved: under another one they are pale."),
         ]  # fmt: skip
         title, label = _("Known densities and the best decision, with losses λ"), data["words"]["label"]
-        found.append(Picture("densities", title, label, (Piece(key, "bayes_laboratory", data), editor), tuple(moves),
+        scenes.append(Picture("densities", title, label, (Piece(key, "bayes_laboratory", data), editor), tuple(moves),
                              beside=True))  # fmt: skip
-    return found
+    return scenes
 
 
 def _climbs(run: DrawnRun) -> list[Picture]:
-    found = []
+    climbs = []
     for key in _of(run, "bayes_player"):
         light, heavy = _with_scene(run, key, f"{key}-film")
         still = light._replace(data={**light.data, "starts": False, "pick": False})
@@ -268,8 +268,8 @@ def _climbs(run: DrawnRun) -> list[Picture]:
             _("Another start, and another label hidden, takes the app."),
         )
         title = _("EM, iteration by iteration")
-        found.append(Picture("em", title, light.data["words"]["whole"], (still, heavy), moves))
-    return found
+        climbs.append(Picture("em", title, light.data["words"]["whole"], (still, heavy), moves))
+    return climbs
 
 
 PICTURES: Sequence[Callable[[DrawnRun], list[Picture]]] = (

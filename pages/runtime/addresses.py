@@ -22,12 +22,12 @@ WIDGETS = 1000
 
 @dataclass
 class _Asked:
-    """What a session's browser has asked for: the number of its last message, what each widget `said` then, the message
-    in which each `changed` last, the one in which a person `stepped` last, and where `to`, if the session has not been
-    there yet."""
+    """What a session's browser has asked for: the number of its last message, the `values` of its widgets then, the
+    message in which each `changed` last, the one in which a person `stepped` last, and where `to`, if the session has
+    not been there yet."""
 
     number: int = 0
-    said: Mapping[str, bytes] = field(default_factory=dict)
+    values: Mapping[str, bytes] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     stepped: int = 0
     to: str | None = None
@@ -41,9 +41,9 @@ def note(session_id: str, values: Mapping[str, bytes], pressed: Mapping[str, byt
     was pressed, and the query of the address that a person went to, if that is why it asks."""
     asked = _asked.setdefault(session_id, _Asked())
     asked.number += 1
-    asked.changed.update(dict.fromkeys((w for w in values if asked.said.get(w) != values[w]), asked.number))
+    asked.changed.update(dict.fromkeys((w for w in values if asked.values.get(w) != values[w]), asked.number))
     asked.changed.update(dict.fromkeys(pressed, asked.number))
-    asked.said = values
+    asked.values = values
     if len(asked.changed) > WIDGETS:
         asked.changed = {w: n for w, n in asked.changed.items() if w in values or w in pressed}
     if step is not None:

@@ -193,7 +193,7 @@ def tell_the_loop_together() -> None:
             fresh: list[Callable[[], None]] = []
             with lock:
                 calls, self.calls_waiting = self.calls_waiting, fresh
-            told, self._message_enqueued_callback = self._message_enqueued_callback, None
+            enqueued, self._message_enqueued_callback = self._message_enqueued_callback, None
             try:
                 for call in calls:
                     try:
@@ -203,9 +203,9 @@ def tell_the_loop_together() -> None:
                             {"message": "Exception in callback", "exception": error}
                         )
             finally:
-                self._message_enqueued_callback = told
-                if told is not None:
-                    told()
+                self._message_enqueued_callback = enqueued
+                if enqueued is not None:
+                    enqueued()
 
         tell(self, lambda: self._event_loop.call_later(TOGETHER, call_all))
 

@@ -30,8 +30,8 @@ def button(here: str) -> None:
 
 def _fill_in(here: str) -> None:
     """What the dialog begins with: that of the step that runs; else what the page asks."""
-    at = lesson_in_use.running()
-    own = at.lesson if at is not None and not at.name else None
+    running = lesson_in_use.running()
+    own = running.lesson if running is not None and not running.name else None
     session = st.session_state
     session["add_caption"] = own.title if own else frame.place_of(here).asks(current()).replace("\\", "")
     session["add_asks"] = own is not None and own.answer is not None
@@ -45,8 +45,8 @@ def _fill_in(here: str) -> None:
 def _inside(here: str) -> None:
     use_session_language()  # a fragment starts from the context's default
     state = current()
-    n, at = len(own_lessons.in_hand(state).lessons), lesson_in_use.running()
-    own = at is not None and not at.name
+    n, running = len(own_lessons.in_hand(state).lessons), lesson_in_use.running()
+    own = running is not None and not running.name
     link_token()
     if st.session_state.get("too_long"):
         st.warning(_("This state is too large for a link, so it cannot be a step of a lesson."))
@@ -67,10 +67,10 @@ def _inside(here: str) -> None:
             _take(own_lessons.lesson_of(here, caption, question, answer), n)
         if (
             own
-            and at is not None
-            and st.button(_("Replace step {n}").format(n=at.i + 1), key="add_replace", disabled=problem)
+            and running is not None
+            and st.button(_("Replace step {n}").format(n=running.i + 1), key="add_replace", disabled=problem)
         ):
-            _take(own_lessons.lesson_of(here, caption, question, answer), at.i)
+            _take(own_lessons.lesson_of(here, caption, question, answer), running.i)
     if n:
         to, label = (keys.CHAPTER_PART.to("own"),), Message("My lesson, {n} step(s)", {"n": n}).local(md)
         if st.button(label, key="add_list", type="tertiary", icon=":material/list:",

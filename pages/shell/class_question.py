@@ -115,14 +115,14 @@ def _wording(lesson: Lesson) -> str:
 # the teacher ----------------------------------------------------------------------------------------------------------
 
 
-def of_teacher(at: Running) -> None:
+def of_teacher(running: Running) -> None:
     """In the bar of the teacher's screen: ask the class, see who has answered, reveal."""
     if not is_teacher():
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="class_question"):
         if (open_ := predicting.class_question()) is None:
-            if at.lesson.answer is not None:
-                _offer(at)
+            if running.lesson.answer is not None:
+                _offer(running)
             return
         _controls(open_)
     st.html(_STYLE)
@@ -131,7 +131,7 @@ def of_teacher(at: Running) -> None:
         drawn.draw()
 
 
-def _offer(at: Running) -> None:
+def _offer(running: Running) -> None:
     def ask(state: State) -> State:
         asking = state.showing(keys.LESSON_PREDICTS.to(True), keys.LESSON_COMMITTED.to(""), keys.LESSON_ANSWER.to(""))
         st.session_state["state"] = asking
@@ -140,8 +140,8 @@ def _offer(at: Running) -> None:
             try:
                 options = predicting.options(question)
                 limits, token = predicting.limits(question), predicting.token_of(asking)
-                lessons = "" if at.name else write_list(own_lessons.in_hand(asking))
-                CLASS.ask(at.lesson, token, lessons, len(options), limits)
+                lessons = "" if running.name else write_list(own_lessons.in_hand(asking))
+                CLASS.ask(running.lesson, token, lessons, len(options), limits)
             except BayesEngineError:
                 return state  # the bar says why there is nothing to ask
             wake.wake_others()
@@ -215,8 +215,8 @@ class _Answers:
 
     def text(self) -> str:
         n = CLASS.count()
-        said = ngettext("{n} answer", "{n} answers", n).format(n=n)
-        words = f'<div class="class_count" aria-live="polite">{escape(said)}</div>'
+        counted = ngettext("{n} answer", "{n} answers", n).format(n=n)
+        words = f'<div class="class_count" aria-live="polite">{escape(counted)}</div>'
         return words + (self._bars() if self.open.shown else "")
 
     def _bars(self) -> str:

@@ -31,19 +31,19 @@ _STYLE = private.style("""
 
 def lesson_bar(here: str) -> None:
     """Draw the bar, where a lesson runs."""
-    if (at := lesson_in_use.running()) is None:
+    if (running := lesson_in_use.running()) is None:
         return
     from pages.shell.lesson_question import question  # which needs the whole library
 
     st.html(_STYLE)
     with st.container(border=True, key="lesson_bar"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_steps"):
-            _steps(at)
-            _aside(at, here)
-        question(at.lesson)
-        if not at.name:
+            _steps(running)
+            _aside(running, here)
+        question(running.lesson)
+        if not running.name:
             _missing_files()
-        class_question.of_teacher(at)
+        class_question.of_teacher(running)
     _keys_pressed(key="lesson_keys")
 
 
@@ -76,26 +76,26 @@ def held_back(here: str) -> bool:
     return True
 
 
-def _steps(at: lesson_in_use.Running) -> None:
+def _steps(running: lesson_in_use.Running) -> None:
     """← step 3 of 9 →; beyond the first and the last is the list itself."""
-    _step("back", at, -1, _("The step before (left arrow key)"), ":material/arrow_back:")
-    st.markdown(_("step {i} of {n}").format(i=at.i + 1, n=at.n), width="content")
-    _step("next", at, 1, _("The next step (right arrow key)"), ":material/arrow_forward:")
+    _step("back", running, -1, _("The step before (left arrow key)"), ":material/arrow_back:")
+    st.markdown(_("step {i} of {n}").format(i=running.i + 1, n=running.n), width="content")
+    _step("next", running, 1, _("The next step (right arrow key)"), ":material/arrow_forward:")
 
 
-def _step(key: str, at: lesson_in_use.Running, by: int, about: str, icon: str) -> None:
-    page, edit = at.beside(by)
-    if not 0 <= at.i + by < at.n:
-        about = _("The chapter") if at.name else _("My lesson")
+def _step(key: str, running: lesson_in_use.Running, by: int, about: str, icon: str) -> None:
+    page, edit = running.beside(by)
+    if not 0 <= running.i + by < running.n:
+        about = _("The chapter") if running.name else _("My lesson")
     st.button(about, icon=icon, key=f"lesson_{key}", help=about, type="tertiary", **goes_to(page, edit))
 
 
-def _aside(at: lesson_in_use.Running, here: str) -> None:
+def _aside(running: lesson_in_use.Running, here: str) -> None:
     """The lesson's words, what to try, where to go on; and the way out."""
-    lesson = at.lesson
+    lesson = running.lesson
     if lesson.words or lesson.formula or lesson.task or lesson.deeper or lesson.derivations:
         with st.popover(_("Read and try"), icon=":material/menu_book:", type="tertiary"):
-            _read_and_try(at, lesson, current_language())
+            _read_and_try(running, lesson, current_language())
     begin = _("Begin this step again")
     st.button(
         begin,
@@ -103,8 +103,8 @@ def _aside(at: lesson_in_use.Running, here: str) -> None:
         icon=":material/restart_alt:",
         key="lesson_again",
         type="tertiary",
-        disabled=here == lesson.page and current() == at.begun(current()),
-        **goes_to(lesson.page, at.begun),
+        disabled=here == lesson.page and current() == running.begun(current()),
+        **goes_to(lesson.page, running.begun),
     )
     st.button(
         _("Leave the lesson"),
@@ -121,7 +121,7 @@ def _missing_files() -> None:
     from pages.active import reading
 
     state, asked = current(), st.session_state.get("files_asked", {})
-    said = {
+    sentences = {
         "table": _("The table of this step is a file that is not here; you see the start table. Choose the file."),
         "network": _("The network of this step is a file that is not here; you see another. Choose the file."),
         "second": _("The file that this step classifies is not here. Choose it."),
@@ -133,7 +133,7 @@ def _missing_files() -> None:
             continue
         key = f"lesson_file_{role.name}"
         name = asked.get(digest, "")
-        st.markdown(f":material/warning: {said[role.name]}" + (f" **{md(name, 60)}**" if name else ""))
+        st.markdown(f":material/warning: {sentences[role.name]}" + (f" **{md(name, 60)}**" if name else ""))
         st.file_uploader(
             _("The file of this step"),
             key=key,
@@ -161,7 +161,7 @@ def _file_given(key: str, role: Role[Any], digest: str) -> None:
         reading.read_dropped(key, role, keep)
 
 
-def _read_and_try(at: lesson_in_use.Running, lesson: Lesson, language: str) -> None:
+def _read_and_try(running: lesson_in_use.Running, lesson: Lesson, language: str) -> None:
     if lesson.words:
         st.markdown(md(lesson.text("words", language), 1000))
     formula(lesson)
@@ -172,12 +172,12 @@ def _read_and_try(at: lesson_in_use.Running, lesson: Lesson, language: str) -> N
             _("Do it for me"),
             key="lesson_try",
             icon=":material/play_arrow:",
-            **goes_to(lesson.page, lambda s: at.with_values(lesson.change, s)),
+            **goes_to(lesson.page, lambda s: running.with_values(lesson.change, s)),
         )
-    _deeper(at, lesson)
+    _deeper(running, lesson)
 
 
-def _deeper(at: lesson_in_use.Running, lesson: Lesson) -> None:
+def _deeper(running: lesson_in_use.Running, lesson: Lesson) -> None:
     """Where one goes on from the lesson: a page, and derivations."""
     if (further := lesson.deeper) is not None:
         st.button(
@@ -185,7 +185,7 @@ def _deeper(at: lesson_in_use.Running, lesson: Lesson) -> None:
             key="lesson_deeper",
             icon=":material/trending_flat:",
             help=_("Go deeper"),
-            **goes_to(further.page, lambda s: at.with_values(further.state, s)),
+            **goes_to(further.page, lambda s: running.with_values(further.state, s)),
         )
     if not lesson.derivations:
         return
@@ -200,6 +200,6 @@ def _deeper(at: lesson_in_use.Running, lesson: Lesson) -> None:
             help=_("Go deeper"),
             **goes_to(
                 derived.STANDINGS[one].page,
-                lambda s, one=one, values=values: derived.opened(one, at.with_values(values, s)),
+                lambda s, one=one, values=values: derived.opened(one, running.with_values(values, s)),
             ),
         )

@@ -115,15 +115,15 @@ def _judged(answer: AskedQuantity, given: str, *, shown: bool) -> str:
     except BayesEngineError as error:
         return f":material/info: {error.message.local(md)}"
     value = _written(answer, right)
-    said = {
+    sentence = {
         "blank": "",
         "right": ":green[:material/check_circle:] " + _("Right: {value}").format(value=value),
         "wrong": ":red[:material/cancel:] " + _("Not in this state. Three digits are enough."),
         "unreadable": _unreadable(),
     }[judged := mark(given, right)]
     if shown and judged != "right":
-        said = f"{said} {_('It is {value}.').format(value=f'**{value}**')}"
-    return said.strip()
+        sentence = f"{sentence} {_('It is {value}.').format(value=f'**{value}**')}"
+    return sentence.strip()
 
 
 def _unreadable() -> str:
@@ -196,8 +196,8 @@ def _at(question: ToPredict, low: float, high: float) -> float:
     times = 100.0 if question.prediction.kind == "probability" else 1.0
     typed = predicting.read(question, current().seen(keys.LESSON_ANSWER), 0)
     step = _step(question, low, high)
-    at = (low + high) / 2 if typed is None else min(max(typed, low), high)
-    return round(low * times + round((at - low) * times / step) * step, 9)
+    place = (low + high) / 2 if typed is None else min(max(typed, low), high)
+    return round(low * times + round((place - low) * times / step) * step, 9)
 
 
 def _step(question: ToPredict, low: float, high: float) -> float:
@@ -226,10 +226,10 @@ def _slide(question: ToPredict, low: float, high: float) -> None:
     )  # fmt: skip
 
 
-def _commit(question: ToPredict, options: list[str], at: float, open_: ClassQuestion | None) -> None:
+def _commit(question: ToPredict, options: list[str], position: float, open_: ClassQuestion | None) -> None:
     text = current().seen(keys.LESSON_ANSWER)
     if not text.strip() and not options:
-        text = f"{at:g} %" if question.prediction.kind == "probability" else f"{at:.6g}"
+        text = f"{position:g} %" if question.prediction.kind == "probability" else f"{position:.6g}"
     value = predicting.read(question, text, len(options))
     visitor = private.visitor()
 
@@ -252,8 +252,8 @@ def _commit(question: ToPredict, options: list[str], at: float, open_: ClassQues
     if text.strip() and value is None:
         st.markdown(_unreadable(), width="content")
     elif open_ is not None and (sent := CLASS.given(visitor)) is not None:
-        said = _("Sent: {value}. You may change it until your teacher reveals the answer.")
-        shown = said.format(value=_said(question, sent, options))
+        sentence = _("Sent: {value}. You may change it until your teacher reveals the answer.")
+        shown = sentence.format(value=_said(question, sent, options))
         st.markdown(f":green[:material/check_circle:] {shown}", width="content")
 
 
@@ -283,14 +283,14 @@ def _revealed(question: ToPredict, given: float | None, options: list[str]) -> s
     answer = f"**{_said(question, right, options)}**"
     if given is None:
         return _("It is {value}.").format(value=answer)
-    said = _said(question, given, options)
+    chosen = _said(question, given, options)
     away = distance(question.asked, given, right)
     if options:
         if away == 0:
             return ":green[:material/check_circle:] " + _("Right: {value}").format(value=answer)
-        return ":red[:material/cancel:] " + _("You chose {given}; it is {value}.").format(given=said, value=answer)
+        return ":red[:material/cancel:] " + _("You chose {given}; it is {value}.").format(given=chosen, value=answer)
     if question.prediction.kind == "probability":
         sentence = _("You said {given}; it is {value}: {away} percentage points apart.")
     else:
         sentence = _("You said {given}; it is {value}: {away} apart.")
-    return sentence.format(given=said, value=answer, away=f"**{away:.3g}**")
+    return sentence.format(given=chosen, value=answer, away=f"**{away:.3g}**")

@@ -24,8 +24,8 @@ KB = 1000
 def entry(address: str, code: str, code_says: str) -> None:
     """A button for each picture; `address` opens the state, `code` is its QR code as SVG."""
     run = on_screen()
-    found = take_away.pictures(run)
-    if run is None or not found:
+    pictures = take_away.pictures(run)
+    if run is None or not pictures:
         return
     st.markdown(
         f"**{_('Take away as a file')}** · "
@@ -33,13 +33,13 @@ def entry(address: str, code: str, code_says: str) -> None:
     )
     about = _about(run.page, address, code, code_says)
     with st.container(horizontal=True, gap="small"):
-        _buttons(found, about)
+        _buttons(pictures, about)
     if current().table.startswith("upload:"):
         st.caption(_("A saved picture holds what it shows, so also cells of your table: the rows drawn and the case."))
 
 
-def _buttons(found: Sequence[take_away.Picture], about: take_away.About) -> None:
-    for n, picture in enumerate(found):
+def _buttons(pictures: Sequence[take_away.Picture], about: take_away.About) -> None:
+    for n, picture in enumerate(pictures):
         taken = take_away.take(picture, about, current_language())
         if (size := len(taken.content)) > take_away.MOST:
             st.warning(

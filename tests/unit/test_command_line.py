@@ -179,10 +179,10 @@ def test_progress_goes_to_standard_error(folder: Path, monkeypatch: pytest.Monke
     told = io.StringIO()
     monkeypatch.setattr(sys, "stderr", told)
     monkeypatch.setattr(command_line, "EACH", 0.0)
-    say = command_line._Told(False)
+    say = command_line._ProgressLine(False)
     say(Progress(500, 1000, 0.5, 2.0, 500, 0.5, 1, 3))
     say(Progress(500, None, None, 2.0, 500, 0.0))
-    command_line._Told(True)(Progress(500, 1000, 0.5, 2.0, 500, 0.5))
+    command_line._ProgressLine(True)(Progress(500, 1000, 0.5, 2.0, 500, 0.5))
     assert told.getvalue().splitlines() == [
         "pass 1 of 3: 500 rows, 250 a second, 50 % done, 2 s left",
         "pass 1 of 1: 500 rows, 250 a second",
@@ -200,7 +200,7 @@ def test_it_is_called_off_and_taken_up_again(folder: Path, monkeypatch: pytest.M
     asked = ["fit", str(folder / "new.parquet"), "--target", "good", "--model", "tan", "--out", str(folder / "m.bayes"),
              "--resume", str(folder / "part"), "--columns", *NAMES]  # fmt: skip
     with monkeypatch.context() as patched:
-        patched.setattr(command_line._Told, "__call__", pressed)
+        patched.setattr(command_line._ProgressLine, "__call__", pressed)
         assert command_line.run([*asked, "--threads", "1"]) == 130
     assert capsys.readouterr().err == "Called off. Nothing half written is left.\n"
     assert not (folder / "m.bayes").exists() and (folder / "part").exists() and (folder / "part.cuts").exists()

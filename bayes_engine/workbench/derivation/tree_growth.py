@@ -96,10 +96,10 @@ def edges_of_case(model: SemiNaive, edges: Sequence[Edge], case: pd.DataFrame) -
     >>> edges_of_case(TAN().fit(X, melons.frame["好瓜"]), [("根蒂", "脐部")], X[:1]).round(4).tolist()
     [-inf, 0.47]
     """
-    found = np.zeros(len(model.classes_))
+    total = np.zeros(len(model.classes_))
     for a, b in edges:
-        found = found + contingency(model, a, b, model.classes_.tolist()).of_case(case)
-    return found
+        total = total + contingency(model, a, b, model.classes_.tolist()).of_case(case)
+    return total
 
 
 class ChosenEdge(NamedTuple):

@@ -97,15 +97,15 @@ def files_at(path: str, within: Sequence[Path]) -> list[Path]:
         if not place.is_file():
             raise ReadError("there is no file '{file}'", file=str(place))
         return [place]
-    found = [file.resolve() for file in opened(place).paths]
-    for file in found:
+    files = [file.resolve() for file in opened(place).paths]
+    for file in files:
         if not _is_within(file, within):
             raise ReadError(
                 "'{path}' is in none of the folders from which files may be opened: {folders}",
                 path=str(place)[:LONGEST],
                 folders=", ".join(map(str, within)),
             )
-    return found
+    return files
 
 
 def _is_within(place: Path, within: Iterable[Path]) -> bool:
@@ -147,8 +147,8 @@ def draw(paths: Sequence[Path], n: int, seed: int) -> DrawnFile:
     name = paths[0].name if len(paths) == 1 else paths[0].parent.name
     of = SampleOf(name, drawn.rows, drawn.table.num_rows, seed)
     out = BytesIO()
-    said = {MARK: json.dumps(of._asdict()).encode()}
-    arrow("pyarrow.parquet").write_table(drawn.table.replace_schema_metadata(said), out)
+    description = {MARK: json.dumps(of._asdict()).encode()}
+    arrow("pyarrow.parquet").write_table(drawn.table.replace_schema_metadata(description), out)
     return DrawnFile(out.getvalue(), of, form)
 
 
@@ -162,8 +162,8 @@ def sample_of(content: bytes) -> SampleOf | None:
         return None
     try:
         metadata: Any = arrow("pyarrow.parquet").read_schema(BytesIO(content)).metadata
-        said = json.loads((metadata or {}).get(MARK, b"null"))
-        of = SampleOf(**said)
+        description = json.loads((metadata or {}).get(MARK, b"null"))
+        of = SampleOf(**description)
     except Exception:  # noqa: BLE001 - a forged file may hold anything
         return None
     whole = all(type(x) is int and 0 <= x < 2**63 for x in of[1:])
@@ -204,8 +204,8 @@ class AllRows(NamedTuple):
 
 def stamp_of(paths: Iterable[Path]) -> Stamp:
     """The stamp of those files that are there."""
-    found = [(path, path.stat()) for path in paths if path.exists()]
-    return tuple((str(path), status.st_size, status.st_mtime_ns) for path, status in found)
+    existing = [(path, path.stat()) for path in paths if path.exists()]
+    return tuple((str(path), status.st_size, status.st_mtime_ns) for path, status in existing)
 
 
 class Columns(NamedTuple):
@@ -223,13 +223,13 @@ def fit_all(model: Any, rows: AllRows, columns: Columns, resume: Path | None) ->
     rows.check()
     with_ticks = rows.as_read
     with _unwatched():
-        found = fit_files(
+        fitted = fit_files(
             model, rows.paths, target=columns.target, schema=columns.schema, weight=columns.weight, resume=resume,
             **with_ticks,
         )  # fmt: skip
     for part in () if resume is None else (resume, resume.with_name(f"{resume.name}.cuts")):
         part.unlink(missing_ok=True)
-    return found
+    return fitted
 
 
 def judge_all(
@@ -300,8 +300,8 @@ def place_of_part(name: str, within: Path) -> Path | None:
     written."""
     try:
         within.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = sorted(within.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
-        for old in [file for file in found if not file.name.startswith(name)][2 * KEPT :]:
+        parts = sorted(within.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in [file for file in parts if not file.name.startswith(name)][2 * KEPT :]:
             old.unlink(missing_ok=True)
     except OSError:
         return None

@@ -47,12 +47,12 @@ def class_values(x: pd.Series, y: pd.Series, label: Any, weight: pd.Series | Non
     here = (y.to_numpy() == label) & ~np.isnan(numbers)
     own = np.ones(len(numbers)) if weight is None else weight.to_numpy(dtype=float)
     order = np.argsort(numbers[here], kind="stable")
-    found = ClassValues(numbers[here][order], own[here][order])
-    if len(np.unique(found.values)) < 2 or found.n <= 1:
+    in_class = ClassValues(numbers[here][order], own[here][order])
+    if len(np.unique(in_class.values)) < 2 or in_class.n <= 1:
         raise ParameterError(
             "fewer than two different values here: the likelihood has no maximum, it grows without end as σ goes to 0"
         )
-    return found
+    return in_class
 
 
 def drawn_values(rows: Sequence[float]) -> ClassValues:

@@ -139,9 +139,9 @@ def curves(
     ([0.25, 0.005], [0.5, 0.01])
     """
     sizes_ = np.asarray(sizes, dtype=float)
-    found = [_at_sizes(one, case, sizes_, use) for one in smoothed_models(model, m, base).values()]
+    joints = [_at_sizes(one, case, sizes_, use) for one in smoothed_models(model, m, base).values()]
     own = None if cell is None else _cell(model, sizes_, m, base, cell)
-    return SmoothingCurves(sizes_, tuple(model.classes_.tolist()), np.array(found), own)
+    return SmoothingCurves(sizes_, tuple(model.classes_.tolist()), np.array(joints), own)
 
 
 def _at_sizes(model: NaiveBayes, case: pd.DataFrame, sizes: Array, use: Mapping[Any, float] | None) -> Array:
@@ -236,7 +236,7 @@ def factors_at(
     """
     grown = [at_size(one, n) for one in smoothed_models(model, m, base).values()]
     ledgers = [one.explain(case) for one in grown]
-    found = []
+    factors = []
     for r, (row, _terms) in enumerate(ledgers[0].rows):
         logs = tuple(float(ledger.rows[r][1][0, k]) for ledger in ledgers)
         rows = total = None
@@ -248,8 +248,8 @@ def factors_at(
             leaf = table_of(grown[0], row.child)
             rows, total = float(leaf.counts[k, place]), float(leaf.totals[k])
             repaired = bool((leaf.counts[k] == 0).any())
-        found.append(SmoothedFactor("" if row.kind == "prior" else row.child, rows, total, logs, repaired))
-    return found
+        factors.append(SmoothedFactor("" if row.kind == "prior" else row.child, rows, total, logs, repaired))
+    return factors
 
 
 def place_of(model: NaiveBayes, case: pd.DataFrame, column: str) -> int | None:
@@ -303,7 +303,7 @@ def smoothed_elsewhere(
         "laplace": {"alpha": 1.0, "priors": "laplace"},
         "m-estimate": {"alpha": Dirichlet.m_estimate(m, base), "priors": "empirical"},
     }
-    found = {}
+    by_rule = {}
     for rule, own in parameters.items():
         try:
             with listen():
@@ -313,10 +313,10 @@ def smoothed_elsewhere(
                     scaled = stats.scaled(n / float(stats.class_weight.sum()))
                     smoothed = smoothed.with_params().fit_stats(replace(scaled, moments=stats.moments))
                 prior = class_prior(smoothed.priors, smoothed.stats_.class_weight, model.classes_.tolist())
-                found[rule] = SmoothedElsewhere(smoothed.explain(case).at_prior(prior, use).joint()[0])
+                by_rule[rule] = SmoothedElsewhere(smoothed.explain(case).at_prior(prior, use).joint()[0])
         except BayesEngineError as error:
-            found[rule] = SmoothedElsewhere(None, error)
-    return found
+            by_rule[rule] = SmoothedElsewhere(None, error)
+    return by_rule
 
 
 class ZeroCount(NamedTuple):
@@ -333,16 +333,16 @@ def zeros(model: NaiveBayes) -> list[ZeroCount]:
     >>> zeros(NaiveBayes().fit([["dull"], ["dull"], ["crisp"]], ["good", "bad", "bad"]))
     [ZeroCount(column='x0', level=0, k=1)]
     """
-    found = []
+    empty = []
     for name in model.schema_.names:
         if has_table(model, name):
             leaf = table_of(model, name)
             there = leaf.totals > 0
-            found += [
+            empty += [
                 ZeroCount(name, int(s), int(k))
                 for k, s in zip(*np.nonzero((leaf.counts == 0) & there[:, None]), strict=True)
             ]
-    return found
+    return empty
 
 
 def sizes_about(n: float, chosen: float) -> list[float]:

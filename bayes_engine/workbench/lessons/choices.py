@@ -107,5 +107,5 @@ def first_arc(used: InUse) -> Option:
 def separated(used: InUse, a: str, b: str) -> Option:
     """Whether a and b are d-separated given what is observed."""
     names = used.network.names
-    found = separation(used.network.graph, among(a, names), among(b, names), list(used.evidence))
-    return (found.separated,)
+    answer = separation(used.network.graph, among(a, names), among(b, names), list(used.evidence))
+    return (answer.separated,)

@@ -104,7 +104,7 @@ def _one(text: str, file: str) -> ReadList:
 def _in_list(text: str, begin: int, file: str) -> Lesson:
     """The lesson that begins with the line after `begin` others."""
     values = _document(text, begin, file)
-    found = values.pop("lesson")[0]
+    lesson = values.pop("lesson")[0]
     if values:
         raise BayesEngineError(
             "'{file}': [{key}] belongs to no lesson; a part of one is called [lesson.{key}]",
@@ -113,9 +113,9 @@ def _in_list(text: str, begin: int, file: str) -> Lesson:
         )
 
     def read(_values: dict[str, Any], where: str) -> Lesson:
-        return lesson_of(found, where, "lesson")
+        return lesson_of(lesson, where, "lesson")
 
-    return with_line(read, found, text, file, begin)
+    return with_line(read, lesson, text, file, begin)
 
 
 def _title(text: str, file: str) -> str:
@@ -136,10 +136,10 @@ def _document(text: str, before: int, file: str) -> dict[str, Any]:
         return document(text, file)
     except BayesEngineError as error:
         reason, own = error.message.params.get("reason", ""), error.message.params.get("line")
-        at = _AT.search(str(reason))
-        line = before + (int(str(own)) if own else int(at[1]) if at else text.rstrip().count("\n") + 1)
-        if at is not None and not own:
-            reason = f"{str(reason)[: at.start()]}at line {line}{str(reason)[at.end() :]}"
+        position = _AT.search(str(reason))
+        line = before + (int(str(own)) if own else int(position[1]) if position else text.rstrip().count("\n") + 1)
+        if position is not None and not own:
+            reason = f"{str(reason)[: position.start()]}at line {line}{str(reason)[position.end() :]}"
         raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=f"{file}:{line}", reason=reason) from error
 
 
@@ -162,8 +162,8 @@ def write_list(given: LessonList) -> str:
     """
     parts = [f"title = {_toml(given.title)}\n" if given.title else ""]
     for lesson in given.lessons:
-        said = "".join(f"{key} = {_toml(value)}\n" for key, value in _said(lesson))
-        parts.append(f"[[lesson]]\n{said}")
+        lines = "".join(f"{key} = {_toml(value)}\n" for key, value in _said(lesson))
+        parts.append(f"[[lesson]]\n{lines}")
         if len(parts[-1]) > LONGEST:
             raise BayesEngineError("a lesson has at most {n} characters", n=LONGEST)
     text = "\n".join(filter(None, parts))

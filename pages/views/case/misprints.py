@@ -18,9 +18,9 @@ from pages.views.case.editor import CaseInUse
 
 def errata(one: CaseInUse) -> tuple[Erratum, ...]:
     """The misprints of the table's source, by the names on screen; an exercise has none."""
-    named, found = one.table.named, one.table.info.errata if one.table.info and not one.seed else ()
+    named, listed = one.table.named, one.table.info.errata if one.table.info and not one.seed else ()
     return tuple(
-        replace(each, where=named(each.where), note=named(each.note), note_zh=named(each.note_zh)) for each in found
+        replace(each, where=named(each.where), note=named(each.note), note_zh=named(each.note_zh)) for each in listed
     )
 
 

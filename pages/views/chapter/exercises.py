@@ -66,8 +66,8 @@ def _calculator() -> None:
         (_("S, values of a column"), keys.SAMPLES_LEVELS),
         (_("K, classes"), keys.SAMPLES_CLASSES),
     )
-    for at, (label, key) in zip(st.columns(4), fields, strict=True):
-        at.number_input(label, step=1, **within_limits(key))
+    for column, (label, key) in zip(st.columns(4), fields, strict=True):
+        column.number_input(label, step=1, **within_limits(key))
     state = current()
     needed = rows_needed(*(state.seen(key) for _label, key in fields))
     st.markdown(
@@ -174,8 +174,8 @@ def _part(part: Part, given: dict[str, str], *, with_key: bool) -> dict[str, str
     for i in range(0, len(part.asked), IN_A_LINE):
         line = part.asked[i : i + IN_A_LINE]
         notes: dict[str, list[str]] = {}
-        for at, step in zip(st.columns(IN_A_LINE, gap="small"), line, strict=False):
-            mark, note = _step(at, step, given.get(step.key, ""), with_key=with_key)
+        for column, step in zip(st.columns(IN_A_LINE, gap="small"), line, strict=False):
+            mark, note = _step(column, step, given.get(step.key, ""), with_key=with_key)
             marks[step.key] = mark
             if note:
                 notes.setdefault(note.local(lambda text: md(text, 400)), []).append(step.prompt.local(md))
@@ -184,10 +184,10 @@ def _part(part: Part, given: dict[str, str], *, with_key: bool) -> dict[str, str
     return marks
 
 
-def _step(at: Any, step: Asked, text: str, *, with_key: bool) -> Checked:
+def _step(column: Any, step: Asked, text: str, *, with_key: bool) -> Checked:
     judged = step.check(text)
     prompt = step.prompt.local(lambda text: md(text, 80))
-    with at:
+    with column:
         if isinstance(step, Choice):
             shown = None if judged.mark == "blank" else int(text)
             st.selectbox(

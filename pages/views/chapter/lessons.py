@@ -105,7 +105,7 @@ def errata() -> None:
 
 def _of_table(name: str, i: int, erratum: Erratum) -> None:
     info, language = dataset_info(name), current_language()
-    where, note = (info.named(said, language) for said in (erratum.where, erratum.text("note", language)))
+    where, note = (info.named(words, language) for words in (erratum.where, erratum.text("note", language)))
     text, way = st.columns([4, 1], vertical_alignment="center", gap="small")
     text.markdown(
         f"**{md(info.text('title', language), 60)}: {md(where, 120)}** · {_('printed')}{_(': ')}"

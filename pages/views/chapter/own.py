@@ -202,12 +202,12 @@ def _dropped(key: str) -> None:
 
 
 def _say(problems: tuple[Message, ...], n: int) -> None:
-    said = "\n".join(f"- {problem.local(_quoted)}" for problem in problems[:MOST_PROBLEMS])
+    listed = "\n".join(f"- {problem.local(_quoted)}" for problem in problems[:MOST_PROBLEMS])
     more = len(problems) - MOST_PROBLEMS
     if more > 0:
-        said += "\n- " + _("and {n} more").format(n=more)
+        listed += "\n- " + _("and {n} more").format(n=more)
     opened = Message("{n} lesson(s) were opened. Not opened, and left out at the next change:", {"n": n}).local(_quoted)
-    st.warning(f"{opened}\n\n{said}")
+    st.warning(f"{opened}\n\n{listed}")
 
 
 def _quoted(text: str) -> str:

@@ -35,8 +35,8 @@ class Judge(NamedTuple):
 
 def _judge(table: active.FittableTable, fitted: active.Fitted) -> Judge:
     large = large_files.opened(current())
-    if large is not None and (found := all_rows.known(large, table, fitted)).model is not None:
-        return Judge(found.model, True, all_rows.key_of(large, table, fitted))
+    if large is not None and (known := all_rows.known(large, table, fitted)).model is not None:
+        return Judge(known.model, True, all_rows.key_of(large, table, fitted))
     return Judge(fitted.judging, False, fitted.key)
 
 
@@ -80,14 +80,14 @@ def _path_given(table: active.FittableTable, fitted: active.Fitted, within: Sequ
             disabled=bool(table.repairs), on_click=_ask, args=(table, fitted),
         )  # fmt: skip
     if table.repairs:
-        said = _("Cells of the table were mended, and those of a large file are taken as they are: undo the mends on "
+        text = _("Cells of the table were mended, and those of a large file are taken as they are: undo the mends on "
                  "the page Data.")  # fmt: skip
     elif judge.of_all:
-        said = _("By the model that was fitted to *all rows*, under the losses and the prior of use that stand.")
+        text = _("By the model that was fitted to *all rows*, under the losses and the prior of use that stand.")
     else:
-        said = _("By the active model, which is fitted to the {n} rows of the table in use, under the losses and the "
+        text = _("By the active model, which is fitted to the {n} rows of the table in use, under the losses and the "
                  "prior of use that stand.").format(n=f"{len(table.parts.y):,}")  # fmt: skip
-    st.caption(said)
+    st.caption(text)
     if table.amount_column:
         st.caption(_("Losses are taken per unit of {column}.").format(column=md(table.amount_column, 40)))
     if why := session.get("large_second_said"):

@@ -208,16 +208,16 @@ def _of_case(table: active.FittableTable, cells: Contingency) -> None:
     held = [_holds(table, v, level) for v, level in zip((cells.a, cells.b), cells.levels_of(case), strict=True)]
     values = [signed(units.evidence(v), 4) if v == v else "–" for v in adds]  # – where no row has the one or the other
     if cells.classes[0] is None:
-        ratio, told = "P(a,b)}{P(a)\\,P(b)", values[0]
+        ratio, shown = "P(a,b)}{P(a)\\,P(b)", values[0]
     else:
         names = (md(table.class_(c), 24) for c in cells.classes)
         ratio = "P(a,b\\mid c)}{P(a\\mid c)\\,P(b\\mid c)"
-        told = _(", ").join(f"{name} **{value}**" for name, value in zip(names, values, strict=True))
+        shown = _(", ").join(f"{name} **{value}**" for name, value in zip(names, values, strict=True))
     sentence = _(
         "The case in use, {held}, adds ${ratio}$, in {unit}: {values}. The mean over the rows is the sum above."
     )
     fields = {"held": _(", ").join(held), "ratio": f"\\log\\frac{{{ratio}}}", "unit": units.evidence_unit()}
-    st.markdown(sentence.format(values=told, **fields))
+    st.markdown(sentence.format(values=shown, **fields))
 
 
 def _rows(table: active.FittableTable, cells: Contingency, cell: tuple[int, int, int]) -> None:

@@ -127,8 +127,8 @@ def _of_case(table: active.FittableTable, dependences: Dependences, step: int) -
     edges = [e.edge for e in dependences.growth.taken(step)]
     with suppress(BayesEngineError):  # the case has no value in one of the columns
         adds = edges_of_case(dependences.model, edges, case).tolist()
-        told = dict(zip(dependences.model.classes_.tolist(), adds, strict=True))
-        values = (f"{md(table.class_(c), 24)} **{signed(units.evidence(told[c]), 4)}**" for c in table.classes)
+        by_class = dict(zip(dependences.model.classes_.tolist(), adds, strict=True))
+        values = (f"{md(table.class_(c), 24)} **{signed(units.evidence(by_class[c]), 4)}**" for c in table.classes)
         sentence = _(
             "To $\\log P(x\\mid c)$ of the case in use they add, in {unit}: {values}. The mean of that over the rows, "
             "each in its class, is the sum of the weights."

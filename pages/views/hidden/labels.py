@@ -86,8 +86,8 @@ def _case_in_words(table: active.FittableTable, study: HiddenLabelRun) -> None:
     """What the model that EM ended with says of the case in use."""
     case = active.case_frame(table, active.case_values(table))
     shares = dict(zip(study.model.classes_.tolist(), study.model.predict_proba(case)[0].tolist(), strict=True))
-    told = _(", ").join(f"{md(table.class_(c), 24)} **{certain(shares[c])}**" for c in table.classes)
-    st.markdown(_("The case in use, as EM ends: P(c | x) is {shares}.").format(shares=told))
+    listed = _(", ").join(f"{md(table.class_(c), 24)} **{certain(shares[c])}**" for c in table.classes)
+    st.markdown(_("The case in use, as EM ends: P(c | x) is {shares}.").format(shares=listed))
 
 
 def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) -> None:

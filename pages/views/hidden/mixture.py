@@ -171,8 +171,8 @@ def _case_in_words(table: active.FittableTable, run: MixtureRun) -> None:
     """Which components have the case in use."""
     step, shares = fits.shares_of_case(table, run)
     names = controls.component_names(run.k)
-    told = _(", ").join(f"{name} **{certain(p)}**" for name, p in zip(names, shares.tolist(), strict=True))
-    st.markdown(_("Responsibilities for the case in use, at iteration {n}: {shares}.").format(n=step, shares=told))
+    listed = _(", ").join(f"{name} **{certain(p)}**" for name, p in zip(names, shares.tolist(), strict=True))
+    st.markdown(_("Responsibilities for the case in use, at iteration {n}: {shares}.").format(n=step, shares=listed))
 
 
 def _end_in_words(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:

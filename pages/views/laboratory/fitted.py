@@ -58,30 +58,30 @@ def show() -> None:
         return
     state, classes = current(), sort_levels(table.classes)
     numbers = [j for j in columns if not table.features.variables[j].discrete]
-    at = state.seen_among(keys.LAB_FITTED_COLUMN, columns, (numbers or columns)[0])
+    index = state.seen_among(keys.LAB_FITTED_COLUMN, columns, (numbers or columns)[0])
     k = state.seen_among(keys.LAB_FITTED_CLASS, range(len(classes)), classes.index(table.classes[0]))
-    variable = table.features.variables[at]
+    variable = table.features.variables[index]
     place, beneath = st.container(), st.container()
     one, two = st.columns(2)
     one.selectbox(
         _("Attribute"), columns, format_func=lambda j: clean(table.column(table.features.names[j]), 40),
-        **bound_to(keys.LAB_FITTED_COLUMN, at, also=[keys.LAB_FITTED_LEVELS.to(())]),
+        **bound_to(keys.LAB_FITTED_COLUMN, index, also=[keys.LAB_FITTED_LEVELS.to(())]),
     )  # fmt: skip
     two.selectbox(
         _("Class"), range(len(classes)), format_func=lambda c: clean(table.class_(classes[c]), 40),
         **bound_to(keys.LAB_FITTED_CLASS, k),
     )  # fmt: skip
     rows = Rows(
-        f"{at} {k}", clean(table.column(variable.name), 24), clean(table.class_(classes[k]), 24),
+        f"{index} {k}", clean(table.column(variable.name), 24), clean(table.class_(classes[k]), 24),
         table.classes.index(classes[k]),
     )  # fmt: skip
     with place:
         if not predicting.shows("laboratory/likelihood"):
             _rows_alone(table, variable, classes[k])
         elif variable.discrete:
-            _levels(table, variable, at, k, rows, beneath)
+            _levels(table, variable, index, k, rows, beneath)
         else:
-            _numbers(table, variable, at, k, rows, beneath)
+            _numbers(table, variable, index, k, rows, beneath)
 
 
 def _rows_alone(table: active.FittableTable, variable: Variable, label: Any) -> None:
@@ -98,10 +98,10 @@ def _list(shown: Sequence[str]) -> None:
     st.markdown(_("The rows: {rows}").format(rows=_(", ").join(shown).replace("-", "−")))
 
 
-def _kept(at: int, k: int, size: int) -> tuple[float, ...] | None:
+def _kept(index: int, k: int, size: int) -> tuple[float, ...] | None:
     """The place that was dragged to, of this column and class; None where there is none."""
     value = current().seen(keys.LAB_FITTED_AT)
-    if len(value) != 4 or not all(map(is_number, value)) or value[:2] != (at, k):
+    if len(value) != 4 or not all(map(is_number, value)) or value[:2] != (index, k):
         return None
     return tuple(map(float, value[2:]))[:size]
 
@@ -109,7 +109,7 @@ def _kept(at: int, k: int, size: int) -> tuple[float, ...] | None:
 # a column of numbers --------------------------------------------------------------------------------------------------
 
 
-def _numbers(table: active.FittableTable, variable: Variable, at: int, k: int, rows: Rows, beneath: Any) -> None:
+def _numbers(table: active.FittableTable, variable: Variable, index: int, k: int, rows: Rows, beneath: Any) -> None:
     parts, label = table.parts, sort_levels(table.classes)[k]
     try:
         values = lab.class_values(parts.X[variable.name], parts.y, label, parts.weight)
@@ -121,7 +121,7 @@ def _numbers(table: active.FittableTable, variable: Variable, at: int, k: int, r
     low, high = (best.mean - 4.2 * best.sd, best.mean + 4.2 * best.sd)
     low, high = min(low, float(values.values[0])), max(high, float(values.values[-1]))
     limits = (low, high, max(best.sd / 12, step), 4.0 * best.sd, step)
-    kept = _kept(at, k, 2)
+    kept = _kept(index, k, 2)
     here = (best.mean + 0.8 * best.sd, 1.4 * best.sd)
     if kept is not None and low <= kept[0] <= high and 0 < kept[1] <= 4.0 * best.sd:
         here = (kept[0], kept[1])
@@ -129,11 +129,11 @@ def _numbers(table: active.FittableTable, variable: Variable, at: int, k: int, r
 
     def moved(mean: float, sd: float) -> None:
         if low <= mean <= high and 0 < sd <= 4.0 * best.sd:
-            change(lambda s: s.showing(keys.LAB_FITTED_AT.to((at, k, mean, sd))))
+            change(lambda s: s.showing(keys.LAB_FITTED_AT.to((index, k, mean, sd))))
 
     draw_gaussian(
         rows, values, here, moved=moved, limits=limits, asked=None if asked is None else float(asked),
-        used=_variance_in_use(table, at),
+        used=_variance_in_use(table, index),
     )  # fmt: skip
     with beneath:
         _n_and_one_less(values, rows)
@@ -148,11 +148,11 @@ def step_of(sd: float) -> float:
     return float(10.0 ** (math.floor(math.log10(sd)) - 2))
 
 
-def _variance_in_use(table: active.FittableTable, at: int) -> str:
+def _variance_in_use(table: active.FittableTable, index: int) -> str:
     """How the active model divides the squares of this column, "" where it has no Gaussian of its own for a class."""
     shelf = active.shelf_of(table)
     spec = shelf[min(current().active, len(shelf) - 1)]
-    if spec.family != "naive-bayes" or active.likelihood_of(table, spec, at) != "gaussian":
+    if spec.family != "naive-bayes" or active.likelihood_of(table, spec, index) != "gaussian":
         return ""
     return "" if active.setting(spec, "tied_variance") else str(active.setting(spec, "variance"))
 
@@ -223,14 +223,14 @@ def draw_gaussian(
                 "own": "" if asked is None else f"p({plain(asked)})", "theta": "",
             },
         },
-        lambda at: moved(float(at[0]), float(at[1])),
+        lambda place: moved(float(place[0]), float(place[1])),
     )  # fmt: skip
 
 
 # a column of levels ---------------------------------------------------------------------------------------------------
 
 
-def _levels(table: active.FittableTable, variable: Variable, at: int, k: int, rows: Rows, beneath: Any) -> None:
+def _levels(table: active.FittableTable, variable: Variable, index: int, k: int, rows: Rows, beneath: Any) -> None:
     parts, label = table.parts, sort_levels(table.classes)[k]
     counts = lab.class_counts(parts.X[variable.name], parts.y, label, variable.levels, parts.weight)
     if not counts.sum() > 0 or len(counts) < 2:
@@ -243,14 +243,14 @@ def _levels(table: active.FittableTable, variable: Variable, at: int, k: int, ro
         counts, names = lab.merged(counts, pair), [names[pair[0]], names[pair[1]], rest]
         rows = Rows(f"{rows.of} {pair[0]} {pair[1]}", rows.column, rows.label, rows.k)
     size = len(counts)
-    kept = _kept(at, k, 2)
+    kept = _kept(index, k, 2)
     here = (round(1 / size, 3),) * 2 if size == 3 else (0.5, 0.5)
     if kept is not None and min(kept) >= 0 and sum(kept) <= 1 + 1e-9:
         here = (kept[0], kept[1])
 
     def moved(a: float, b: float) -> None:
         if min(a, b) >= 0 and a + b <= 1 + 1e-9:
-            change(lambda s: s.showing(keys.LAB_FITTED_AT.to((at, k, a, b))))
+            change(lambda s: s.showing(keys.LAB_FITTED_AT.to((index, k, a, b))))
 
     draw_shares(rows, counts, names, here, moved)
     with beneath:
@@ -307,7 +307,7 @@ def draw_shares(
                 "own": "", "bar": "log L = Σ nₛ log θₛ", "theta": f"θ: {rows.column} | {rows.label}",
             },
         },
-        lambda at: moved(float(at[0]), float(at[1])),
+        lambda place: moved(float(place[0]), float(place[1])),
     )  # fmt: skip
 
 
@@ -349,9 +349,9 @@ def _send(rows: Rows, drawn: dict[str, Any], moved: Callable[[Sequence[float]], 
     key = "fitted"
 
     def heard() -> None:
-        at = read_message(key, "moved", lambda edit: edit.get("at") if edit.get("of") == rows.of else None)
-        if isinstance(at, list) and len(at) in (2, 3) and all(map(is_number, at)):
-            moved(at)
+        place = read_message(key, "moved", lambda edit: edit.get("at") if edit.get("of") == rows.of else None)
+        if isinstance(place, list) and len(place) in (2, 3) and all(map(is_number, place)):
+            moved(place)
 
     shared = {
         "label": _("The rows under the parameters that were chosen, and how likely they make them"),

@@ -109,19 +109,19 @@ def _classes(study: RareClass, place: int, named: tuple[str, str]) -> None:
 
 
 def _why(study: RareClass, place: int, alpha: float) -> str:
-    said = _("Both with α = {alpha} on the same documents, means over {draws} draws by the seed. ‖w‖ sums |log θ| over "
+    text = _("Both with α = {alpha} on the same documents, means over {draws} draws by the seed. ‖w‖ sums |log θ| over "
              "the {v} terms. The multinomial estimates a rare class from few words: smoothing pulls its θ towards 1/V "
              "and its weights become smaller than with more documents, which biases the decision (Rennie et al. 2003). "
              "The complement estimates each class from all others, so the weights of the rare one rest on many "
              "documents. On the right, ‖w‖ of the rare class over the mean of all.").format(
                  alpha=f"{alpha:g}", draws=study.recall.shape[1], v=f"{study.terms:,}")  # fmt: skip
     if len(study.classes) == 2:
-        return said + " " + _("Of two classes the complement of one is the other: the weights change places, and both "
+        return text + " " + _("Of two classes the complement of one is the other: the weights change places, and both "
                               "decide alike but for the class prior. Switch it off and the lines meet; take the digits "
                               "for a difference between many classes.")  # fmt: skip
     recall = study.recall[:, :, place].mean(axis=1)
     if recall[0] > recall[1]:
-        return said + " " + _("It is no remedy for everything: here the multinomial finds the rare class more often. A "
+        return text + " " + _("It is no remedy for everything: here the multinomial finds the rare class more often. A "
                               "weight by the complement says how unlike the other classes together a term is, and "
                               "these are unlike each other.")  # fmt: skip
-    return said + " " + _("Here the complement finds the rare class as often as the multinomial, or more often.")
+    return text + " " + _("Here the complement finds the rare class as often as the multinomial, or more often.")

@@ -90,16 +90,16 @@ def show() -> None:
     sizes = tuple(lab.sizes_about(_rows(asked), n))
     cell = None if asked.column is None or asked.level is None else (asked.column, asked.level, asked.k)
     try:
-        found = _curves(naive, active.case_values(table), sizes, m, base, cell, active.prior_of_use(table), table)
+        curves = _curves(naive, active.case_values(table), sizes, m, base, cell, active.prior_of_use(table), table)
     except BayesEngineError as error:
         place.error(error.message.local(md))
         return
     with place:
-        _draw(asked, found, n)
+        _draw(asked, curves, n)
         if naive is not fitted.uncalibrated:
             _elsewhere(asked, fitted.uncalibrated, n, m, base)
         _zeros(asked, n)
-    _read(asked, found, n)
+    _read(asked, curves, n)
     _factors(asked, n, m, base)
 
 
@@ -131,8 +131,8 @@ def _asked(table: active.FittableTable, naive: active.Fitted) -> Asked:
     classes = model.classes_.tolist()
     usual = first.k if first else _likeliest(naive, table)
     k = state.seen_among(keys.LAB_SMOOTHED_CLASS, range(len(classes)), usual)
-    at = state.seen(keys.LAB_SMOOTHED_COLUMN)
-    chosen = names[at] if 0 <= at < len(names) and names[at] in columns else None
+    index = state.seen(keys.LAB_SMOOTHED_COLUMN)
+    chosen = names[index] if 0 <= index < len(names) and names[index] in columns else None
     known = [name for name in columns if places[name] is not None]
     smoothed = [zero.column for zero in (*empty, *lab.zeros(model)) if zero.k == k and zero.column in known]
     column = chosen or next(iter([*smoothed, *known, *columns]), None)
@@ -207,7 +207,7 @@ def _with_value(state: State, table: active.FittableTable, column: str, level: i
 # the drawing ----------------------------------------------------------------------------------------------------------
 
 
-def _draw(asked: Asked, found: lab.SmoothingCurves, n: float) -> None:
+def _draw(asked: Asked, curves: lab.SmoothingCurves, n: float) -> None:
     key = "smoothing"
 
     def sized() -> None:
@@ -215,20 +215,20 @@ def _draw(asked: Asked, found: lab.SmoothingCurves, n: float) -> None:
         if is_number(size) and 0 < size <= 1e12:
             change(lambda state: state.showing(keys.LAB_SMOOTHED_N.to(float(size))))
 
-    _component(key=key, data=_drawn(asked, found, n) | {"seen": last_message(key)}, on_sized_change=sized)
+    _component(key=key, data=_drawn(asked, curves, n) | {"seen": last_message(key)}, on_sized_change=sized)
 
 
-def _drawn(asked: Asked, found: lab.SmoothingCurves, n: float) -> dict[str, Any]:
-    table, cell = asked.table, found.cell
-    loss = active.case_losses(table).for_classes(found.classes)
+def _drawn(asked: Asked, curves: lab.SmoothingCurves, n: float) -> dict[str, Any]:
+    table, cell = asked.table, curves.cell
+    loss = active.case_losses(table).for_classes(curves.classes)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
     actions = action_inks([clean(table.action(a), 40) for a in loss.actions], of)
-    odds = found.log_odds(asked.k)
+    odds = curves.log_odds(asked.k)
     label, whole = clean(table.class_(asked.label), 24), _rows(asked)
     shown = ""
     if cell is not None and asked.column is not None and asked.level is not None:
         shown = f"{clean(table.column(asked.column), 20)} = {clean(asked.level_words(asked.column, asked.level), 20)}"
-    decided = found.decisions(loss)
+    decided = curves.decisions(loss)
     rules = []
     for r, rule in enumerate(lab.RULES):
         ink = RULE_INKS[rule]
@@ -241,15 +241,15 @@ def _drawn(asked: Asked, found: lab.SmoothingCurves, n: float) -> dict[str, Any]
             one |= {"value": cell.value[r].tolist(), "adds": cell.adds[r].tolist(), "added": cell.added[r].tolist()}
         rules.append(one)
     return {
-        "sizes": found.sizes.tolist(),
+        "sizes": curves.sizes.tolist(),
         "n": n,
         "rules": rules,
         "actions": [{"label": a.label, "light": a.light, "dark": a.dark} for a in actions],
         "cell": None
         if cell is None
         else {
-            "rows": float(cell.rows[0] / found.sizes[0]),
-            "total": float(cell.total[0] / found.sizes[0]),
+            "rows": float(cell.rows[0] / curves.sizes[0]),
+            "total": float(cell.total[0] / curves.sizes[0]),
             "frequency": _sent(cell.frequency),
         },
         "words": {
@@ -263,7 +263,7 @@ def _drawn(asked: Asked, found: lab.SmoothingCurves, n: float) -> dict[str, Any]
             "frequency": ""
             if cell is None
             else _("frequency {rows}/{total}").format(
-                rows=plain(cell.rows[0] / found.sizes[0] * whole), total=plain(cell.total[0] / found.sizes[0] * whole)
+                rows=plain(cell.rows[0] / curves.sizes[0] * whole), total=plain(cell.total[0] / curves.sizes[0] * whole)
             ),
             "rows": _("rows n, at the table's proportions"),
             "nowhere": _("no posterior: 0 in every class"),
@@ -327,7 +327,7 @@ def _zeros(asked: Asked, n: float) -> None:
             )  # fmt: skip
 
 
-def _read(asked: Asked, found: lab.SmoothingCurves, n: float) -> None:
+def _read(asked: Asked, curves: lab.SmoothingCurves, n: float) -> None:
     """What there is to see."""
     table, model, whole = asked.table, asked.model, _rows(asked)
     weight = float(model.stats_.class_weight[asked.k])
@@ -359,7 +359,7 @@ def _read(asked: Asked, found: lab.SmoothingCurves, n: float) -> None:
     case = active.case_frame(table, active.case_values(table))
     if not any(lab.place_of(model, case, zero.column) == zero.level for zero in lab.zeros(model)):
         return
-    if (found.joint[0, -1] == -math.inf).all():
+    if (curves.joint[0, -1] == -math.inf).all():
         text = _("Every class has a zero here: without smoothing there is no posterior at all. With it the classes are "
                  "compared by how their zeros vanish as n grows.")  # fmt: skip
     else:
@@ -373,11 +373,11 @@ def _elsewhere(asked: Asked, fitted: active.Fitted, n: float, m: float, base: Ba
     """The active model, which is no naive Bayes, under the same smoothings."""
     table = asked.table
     case, use = active.case_values(table), active.prior_of_use(table)
-    found = _smoothed_elsewhere(fitted, case, n, m, base, use, table)
+    by_rule = _smoothed_elsewhere(fitted, case, n, m, base, use, table)
     classes = fitted.model.classes_.tolist()
     loss, k = active.case_losses(table).for_classes(tuple(classes)), classes.index(asked.label)
     lines = [[_("smoothing"), f"P({md(table.class_(asked.label), 24)} | x)", _("decision")]]
-    for rule, one in found.items():
+    for rule, one in by_rule.items():
         if (p := one.posterior) is None:
             why = one.why.message.local(md) if one.why else _("no posterior: 0 in every class")
             lines.append([rule_words(rule), "–", why])
@@ -406,16 +406,16 @@ def _smoothed_elsewhere(
 def _factors(asked: Asked, n: float, m: float, base: Base) -> None:
     """Every factor of the product, under each smoothing."""
     table = asked.table
-    found = _factors_of(asked.fitted, active.case_values(table), n, asked.k, m, base, table)
+    factors = _factors_of(asked.fitted, active.case_values(table), n, asked.k, m, base, table)
     name = md(table.class_(asked.label), 24)
     st.subheader(_("All factors of {class} at n = {n}").format(**{"class": name, "n": plain(n)}))
     lines = [[_("factor"), _("frequency"), *map(rule_words, lab.RULES)]]
-    for row in found:
+    for row in factors:
         cells = [number_of_log(v) for v in row.logs]
         bold = [f"**{c}**" if v != row.logs[0] else c for c, v in zip(cells, row.logs, strict=True)]
         frequency = "–" if row.rows is None or row.total is None else f"{_rounded(row.rows)}/{_rounded(row.total)}"
         lines.append([_factor_words(asked, row.column), frequency, *bold])
-    sums = [sum(logs) for logs in zip(*(row.logs for row in found), strict=True)]
+    sums = [sum(logs) for logs in zip(*(row.logs for row in factors), strict=True)]
     lines.append([_("product"), "", *map(number_of_log, sums)])
     markdown_table(lines)
     st.caption(_("Bold: not the frequency. The prior of use is not in these factors; it is in the posteriors above."))

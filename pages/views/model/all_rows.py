@@ -61,15 +61,15 @@ def _results(table: active.FittableTable) -> None:
     large = large_files.opened(current())
     rows = []
     for spec, name in zip(active.shelf_of(table), shelf.names(table), strict=True):
-        found = all_rows.known_of(large, table, spec) if large else all_rows.OfAllRows()
-        if found.model is None and found.risk is None:
+        known = all_rows.known_of(large, table, spec) if large else all_rows.OfAllRows()
+        if known.model is None and known.risk is None:
             continue
         cells = ["–"] * 3
-        if (risk := found.risk) is not None:
+        if (risk := known.risk) is not None:
             low, high = risk.interval
             cells = [f"{number(risk.risk)} [{number(low)}, {number(high)}]", f"{risk.accuracy:.2%}",
                      units.loss_text(risk.log_loss)]  # fmt: skip
-        rows.append((md(name, 60), f"{large.of.rows:,}" if found.model is not None and large else "–", *cells))
+        rows.append((md(name, 60), f"{large.of.rows:,}" if known.model is not None and large else "–", *cells))
     if rows:
         markdown_table([
             (_("model"), _("fitted to rows"), _("held-out risk, 95 % interval"), _("accuracy"), units.loss_measure()),

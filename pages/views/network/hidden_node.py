@@ -99,10 +99,10 @@ def _answer(table: active.FittableTable, asked: HiddenNodeTask, learned: HiddenC
     )
     if not any(asked.name in arc for arc in asked.arcs):
         st.warning(_("In this graph no arc touches the hidden node: the rows say nothing of it."))
-    drawing, found = st.columns([5, 4], gap="large")
+    drawing, beside = st.columns([5, 4], gap="large")
     with drawing:
         _draw(table, asked, learned)
-    with found:
+    with beside:
         _matches(table, asked, learned)
         _starts(learned)
         st.download_button(

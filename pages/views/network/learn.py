@@ -185,7 +185,7 @@ def _of_case(here: LearningData, result: SearchResult, source: Source) -> None:
             )
         )
         return
-    told = _(", ").join(f"{md(table.class_(c), 24)} **{certain(p)}**" for c, p in zip(levels, shares, strict=True))
+    listed = _(", ").join(f"{md(table.class_(c), 24)} **{certain(p)}**" for c, p in zip(levels, shares, strict=True))
     st.markdown(
         _(
             "The case in use in this network, its tables smoothed with α = {alpha}: log P(x) = **{value}** {unit}; "
@@ -194,7 +194,7 @@ def _of_case(here: LearningData, result: SearchResult, source: Source) -> None:
             alpha=f"{source.learned.model.alpha:g}",
             value=learn_words.score_value(value),
             unit=units.evidence_unit(),
-            shares=told,
+            shares=listed,
         )
     )
 

@@ -416,9 +416,9 @@ def _case_after_steps(table: active.FittableTable, names: tuple[str, ...], named
     x = [case[name] for name in names]
     if None in x:
         return
-    found = posterior_after_steps(rows, [float(v) for v in x])
+    posteriors = posterior_after_steps(rows, [float(v) for v in x])
     lines = [("", *(md(table.class_(c), 24) for c in rows.classes))]
-    lines += [(named[step], *map(certain, p.tolist())) for step, p in found.items()]
+    lines += [(named[step], *map(certain, p.tolist())) for step, p in posteriors.items()]
     st.caption(_("P(c | x) of the case in use, by naive Bayes fitted to all rows:"))
     markdown_table(lines)
 

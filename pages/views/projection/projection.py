@@ -222,12 +222,12 @@ def _of_case(table: active.FittableTable, line: Line) -> None:
     classes = line.projection.numbers.classes
     away = line.projection.distances([float(v) for v in x], line.angle).tolist()
     nearest = min(range(len(away)), key=away.__getitem__)
-    told = _(", ").join(f"{md(table.class_(c), 24)} **{number(d)}**" for c, d in zip(classes, away, strict=True))
+    listed = _(", ").join(f"{md(table.class_(c), 24)} **{number(d)}**" for c, d in zip(classes, away, strict=True))
     sentence = _(
         "The case in use lies so many standard deviations within the classes from each projected mean: {distances}. It "
         "goes to {class}."
     )
-    st.markdown(sentence.format(distances=told, **{"class": md(table.class_(classes[nearest]), 24)}))
+    st.markdown(sentence.format(distances=listed, **{"class": md(table.class_(classes[nearest]), 24)}))
 
 
 def rows_left_out(rows: NumericRows) -> None:

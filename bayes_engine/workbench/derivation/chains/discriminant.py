@@ -203,12 +203,12 @@ def boundary_chain(
     middle = (first + second) / 2.0
     point = middle - (float(w @ middle) + b) * w / float(w @ w)
 
-    def joint(at: Array) -> Array:
-        logs = [float(gaussian_logs(at[None], m, covariance)[0]) for m in (first, second)]
+    def joint(place: Array) -> Array:
+        logs = [float(gaussian_logs(place[None], m, covariance)[0]) for m in (first, second)]
         return np.asarray(exp(np.array(logs) + log(prior)))
 
-    def risks(at: Array) -> Array:
-        both = joint(at)
+    def risks(place: Array) -> Array:
+        both = joint(place)
         return np.asarray(losses @ (both / both.sum()))
 
     at_x = joint(x)

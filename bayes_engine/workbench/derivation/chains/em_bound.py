@@ -151,8 +151,8 @@ def em_chain(trace: EMTrace[MixtureParameters], X: Array, columns: Sequence[str]
     return Chain("em", subject, tuple(lines), "7.36–7.37")
 
 
-def _touching(t: int, K: int, at: tuple[float, float, float, float], size: float, *, hard: bool) -> Line:
-    Q, H, total, gap = at
+def _touching(t: int, K: int, terms: tuple[float, float, float, float], size: float, *, hard: bool) -> Line:
+    Q, H, total, gap = terms
     if hard:
         return Line(
             (r"q_t:\;z^*_i=\arg\max_k P(k\mid x_i,\Theta_t),\quad H=0", r"\log p-F=-\sum_i\ln P(z^*_i\mid x_i)"),

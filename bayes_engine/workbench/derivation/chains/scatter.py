@@ -290,8 +290,8 @@ def trace_ratio_chain(data: NumericRows, columns: Sequence[str], labels: Sequenc
     begin = Message("The iteration begins with ρ₀ = 0; as $g\\ge 0$ up to the root, the ratio cannot fall.")
     again = Message("Once more: eigenvectors at the ratio reached, then the ratio of these.")
     for t, reached in enumerate(trace[:MOST_STEPS]):
-        gap, found = step(ratio)
-        above, below = (float(np.trace(found.T @ m @ found)) for m in (between, within))
+        gap, directions = step(ratio)
+        above, below = (float(np.trace(directions.T @ m @ directions)) for m in (between, within))
         lines.append(
             Line(
                 (

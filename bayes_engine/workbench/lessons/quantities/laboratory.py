@@ -28,8 +28,8 @@ def smoothed_posterior(used: InUse, rule: str, class_: Level) -> float:
     k = class_position(among(class_, model.classes_.tolist()), model.classes_.tolist())
     use = None if used.prior == model.prior_by_class else used.prior  # each smoothing has a prior of its own
     n = used.setting("lab_smoothed_n") or float(model.stats_.class_weight.sum())
-    found = curves(model, used.case, [n], used.setting("lab_m"), used.setting("lab_m_base"), use=use)
-    return float(found.posterior[RULES.index(among(rule, RULES)), 0, k])
+    smoothed = curves(model, used.case, [n], used.setting("lab_m"), used.setting("lab_m_base"), use=use)
+    return float(smoothed.posterior[RULES.index(among(rule, RULES)), 0, k])
 
 
 @quantity
@@ -46,8 +46,8 @@ def likelihood_peak(used: InUse, parameter: str) -> float:
 def _likeliest(used: InUse) -> tuple[str, tuple[float, float]]:
     """The column of the laboratory's table whose likelihood is drawn, and the mean and the standard deviation that make
     the rows of its class likeliest."""
-    at, k, moments = used.setting("lab_fitted_column"), used.setting("lab_fitted_class"), used.model.stats_.moments
-    name = used.X.columns[at] if 0 <= at < used.X.shape[1] else None
+    place, k, moments = used.setting("lab_fitted_column"), used.setting("lab_fitted_class"), used.model.stats_.moments
+    name = used.X.columns[place] if 0 <= place < used.X.shape[1] else None
     if name not in moments.names or not 0 <= k < len(used.model.classes_):
         raise BayesEngineError("no column of numbers and no class was chosen")
     column = moments.column(name)

@@ -46,5 +46,5 @@ def correlation_within(used: InUse, step: str) -> float:
 def transformed_posterior(used: InUse, step: str, class_: Level) -> float:
     """P(c|x) of the case by Gaussian naive Bayes on the columns "raw", or after "pca" or "lda"."""
     rows = used.numbers
-    found = posterior_after_steps(rows, np.array([number_of_case(used, name) for name in rows.names]))
-    return float(found[among(step, list(found))][rows.classes.index(among(class_, rows.classes))])
+    posteriors = posterior_after_steps(rows, np.array([number_of_case(used, name) for name in rows.names]))
+    return float(posteriors[among(step, list(posteriors))][rows.classes.index(among(class_, rows.classes))])
