@@ -77,7 +77,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/frame.py", "menu", "place.icon"): WORDS,
     ("pages/shell/frame.py", "menu", "place.title"): WORDS,
     ("pages/views/classify/rows.py", "row_table", "_('Row {n} is now"): "the number of a row",
-    ("pages/views/model/settings.py", "_largest", "words.option('leave_one_out'"): WORDS,
+    ("pages/views/model/parameters.py", "_largest", "words.option('leave_one_out'"): WORDS,
     ("pages/active/shelf.py", "edit_shelf", "' '.join(about)"): "reasons made with md, and the app's own words",
     ("pages/views/model/likelihood_choice.py", "_why", "name + "): "the word goes through md, the rest are numbers",
     ("pages/views/case/factor_sources.py", "behind", "_origin("): "names go through md, the rest are numbers",
