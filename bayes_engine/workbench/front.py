@@ -7,48 +7,31 @@ import asyncio
 import gzip
 import hashlib
 import json
-import os
 import re
 import secrets
-import string
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from io import BytesIO
-from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bayes_engine.language import LANGUAGES, preferred
 from bayes_engine.workbench import kept_files, private
+from bayes_engine.workbench.font_parts import ICONS, LETTERS, has_letters, name_of_part, part_apart
 from bayes_engine.workbench.hosts import is_loopback, is_own
+from bayes_engine.workbench.kept_files import version_of
 from bayes_engine.workbench.link_token import unpacked
 from bayes_engine.workbench.skeleton import with_skeleton
 
 _PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-_ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
-_LETTERS = "SourceSansVF-*.woff2"
-_SCRIPTS = ((0x20, 0x24F), (0x2B0, 0x3FF), (0x1E00, 0x1EFF), (0x2000, 0x27BF), (0xFB00, 0xFB06))
-"""Latin, Greek, punctuation, arrows, mathematics and marks: what is kept of the letters. A browser takes
-others from the system, as it takes 中文."""
-_FEATURES = ("calt", "ccmp", "kern", "liga", "lnum", "locl", "mark", "mkmk", "tnum")
-"""How letters stand together, and figures of equal width; not kept are small capitals, old figures and other forms."""
-_WORD, _ICON = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]"), re.compile(r":material/([a-z0-9_]+):")
-
 _EVERYWHERE = ("Html", "PageLink", "ButtonGroup", "Button", "BidiComponent", "Checkbox")
 _SCRIPT, _IMPORT = re.compile(r"static/js/([\w.-]+\.js)"), re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
-
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Event, Receive, Send], Awaitable[None]]
-
 SILENT = 30.0
 """Seconds within which each part of a request's body must follow the one before."""
 LATER = 10.0
@@ -92,7 +75,7 @@ class Front:
         }  # fmt: skip
         self.soon = _needed(static / "static" / "js")
         self.fonts = {
-            file.relative_to(static).as_posix(): file for kind in (_ICONS, _LETTERS) for file in static.rglob(kind)
+            file.relative_to(static).as_posix(): file for kind in (ICONS, LETTERS) for file in static.rglob(kind)
         }
         self.codings = ("br", "gzip") if find_spec("brotli") else ("gzip",)
         self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
@@ -199,7 +182,7 @@ class Front:
         """The part that an earlier start has kept, or else cut out `LATER`: it takes seconds, which the first page
         needs. Until then the whole font is sent."""
         font, own = self.fonts[name], [Path(__file__).parents[1], *([self.pages] if self.pages else [])]
-        key = await asyncio.to_thread(_name_of_part, font, [] if _has_letters(font) else [self.streamlit, *own])
+        key = await asyncio.to_thread(name_of_part, font, [] if has_letters(font) else [self.streamlit, *own])
         part = await asyncio.to_thread(kept_files.find, key)
         if part is None:
             await asyncio.sleep(LATER if self.address is None else 0.0)
@@ -260,20 +243,11 @@ def _coding(scope: Event, codings: Sequence[str]) -> str:
     return next((coding for coding in codings if coding in taken), "gzip" if "*" in taken else "")
 
 
-@cache
-def _version(package: str) -> bytes:
-    """The package and its version, where it is installed."""
-    try:
-        return f"{package} {version(package)}".encode()
-    except PackageNotFoundError:
-        return b""
-
-
 def _name_of_packed(file: Path, coding: str) -> tuple[str, bytes]:
     """By which a packed file is kept, and the whole file."""
     whole = file.read_bytes()
     packer = "brotli" if coding == "br" else "deflate"
-    return kept_files.name_of([_version(packer), coding.encode(), _own_code(), whole]), whole
+    return kept_files.name_of([version_of(packer), coding.encode(), _own_code(), whole]), whole
 
 
 def _pack_once(name: str, whole: bytes, coding: str) -> bytes:
@@ -292,93 +266,6 @@ def _pack(whole: bytes, coding: str) -> bytes:
     if find_spec("deflate"):  # twice the time of zlib's best, and a twentieth less
         return bytes(import_module("deflate").gzip_compress(whole, 12))
     return gzip.compress(whole, 9, mtime=0)
-
-
-def _code(folders: Iterable[Path]) -> Iterator[bytes]:
-    """The files in which icons are named. Not among them is Streamlit's list of all the names there are."""
-    for folder in folders:
-        for file in sorted(file for kind in ("*.py", "*.js") for file in folder.rglob(kind)):
-            if file.name != _ALL_ICONS:
-                yield file.read_bytes()
-
-
-def _has_letters(font: Path) -> bool:
-    """Whether it is the font of letters, and not that of icons."""
-    return font.match(_LETTERS)
-
-
-def _name_of_part(font: Path, folders: Iterable[Path]) -> str:
-    """By which the part in use is kept: of the font, of all that names its icons, and of what makes the part."""
-    versions = [_version(package) for package in ("fonttools", "brotli")]
-    return kept_files.name_of(chain(versions, [_own_code(), font.read_bytes()], _code(folders)))
-
-
-def part_apart(font: Path, streamlit: Path, own: Iterable[Path], aside: int) -> bytes:
-    """`icons_in_use` or `letters_in_use`, found in a process of its own, which takes no time from the pages. Empty
-    where it fails."""
-    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import cut_out; cut_out(*sys.argv[1:])"
-    idle = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0) if aside else 0  # Windows
-    command = [sys.executable, "-P", "-c", code, str(aside), str(font), str(streamlit), *map(str, own)]
-    try:
-        return subprocess.run(
-            command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            creationflags=idle,
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return b""
-
-
-def cut_out(aside: str, font: str, streamlit: str, *own: str) -> None:
-    """What the process does: the part of the font, to its output."""
-    with suppress(AttributeError, OSError):
-        os.nice(int(aside))
-    letters = _has_letters(Path(font))
-    part = letters_in_use(Path(font)) if letters else icons_in_use(Path(font), Path(streamlit), map(Path, own))
-    sys.stdout.buffer.write(part)
-
-
-def letters_in_use(font: Path) -> bytes:
-    """Of a font of letters those of the `_SCRIPTS`. Empty where they cannot be had; then the whole font is sent."""
-    codes = [code for low, high in _SCRIPTS for code in range(low, high + 1)]
-    return _cut(font, lambda whole: {"unicodes": codes}, layout_features=list(_FEATURES))
-
-
-def icons_in_use(font: Path, streamlit: Path, own: Iterable[Path]) -> bytes:
-    """Of a font whose icons are ligatures of their names, the part that is in use: what the code of Streamlit names as
-    `:material/name:`, and every word in quotes of our `own`. Empty where it cannot be had; then the whole
-    font is sent."""
-
-    def named(whole: Any) -> dict[str, Any]:
-        words = set(string.ascii_lowercase)
-        for pattern, folders in ((_ICON, [streamlit]), (_WORD, own)):
-            for code in _code(folders):
-                words.update(pattern.findall(code.decode(errors="replace")))
-        names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}
-        return {"text": string.ascii_lowercase + string.digits + "_", "glyphs": [
-            ligature.LigGlyph
-            for lookup in whole["GSUB"].table.LookupList.Lookup
-            for table in (getattr(one, "ExtSubTable", one) for one in lookup.SubTable)
-            for first, ligatures in getattr(table, "ligatures", {}).items()
-            for ligature in ligatures
-            if "".join(names.get(glyph, "") for glyph in (first, *ligature.Component)) in words
-        ]}  # fmt: skip
-
-    return _cut(font, named, layout_features=["*"], layout_closure=False)
-
-
-def _cut(font: Path, kept: Callable[[Any], dict[str, Any]], **options: Any) -> bytes:
-    """What is `kept` of a font, as WOFF2. Empty where it cannot be had."""
-    try:
-        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
-        with fonts.TTFont(font) as whole:
-            subsetter = subset.Subsetter(subset.Options(**options))
-            subsetter.populate(**kept(whole))
-            subsetter.subset(whole)
-            whole.flavor = "woff2"
-            whole.save(part := BytesIO())
-        return part.getvalue()
-    except Exception:  # noqa: BLE001 - not installed, or a font made otherwise: nothing is lost but bytes
-        return b""
 
 
 def _whole_and_plain(scope: Event) -> Event:

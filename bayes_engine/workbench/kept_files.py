@@ -13,6 +13,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 MOST = 500
@@ -33,6 +35,15 @@ def folder() -> Path:
         xdg = os.environ.get("XDG_CACHE_HOME", "")
         base = Path(xdg) if xdg.startswith("/") else Path.home() / ".cache"  # a relative one is to be ignored
     return base / "bayes-workbench"
+
+
+@cache
+def version_of(package: str) -> bytes:
+    """The package and its version, where it is installed."""
+    try:
+        return f"{package} {version(package)}".encode()
+    except PackageNotFoundError:
+        return b""
 
 
 def name_of(sources: Iterable[bytes]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bayes_engine.workbench import front, kept_files
+from bayes_engine.workbench import font_parts, front, kept_files
 from bayes_engine.workbench.skeleton import with_skeleton
 
 NAME = kept_files.name_of([b"source"])
@@ -214,12 +214,12 @@ def test_a_process_that_cannot_be_started_or_fails_makes_no_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
-    assert front.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
+    assert font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
     failing = tmp_path / "failing"
     failing.write_text("#!/bin/sh\necho half\nexit 3\n")
     failing.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(failing))
-    assert front.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
+    assert font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
 
 
 # what is needed soon --------------------------------------------------------------------------------------------------

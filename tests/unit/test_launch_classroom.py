@@ -28,7 +28,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
-from bayes_engine.workbench import front, launch
+from bayes_engine.workbench import font_parts, front, launch
 from pages.runtime.state import LONGEST, State, decode, encode
 from pages.shell.classroom import EASY, address_of, qr, short
 from tests.classrooms import classroom
@@ -371,14 +371,14 @@ def test_letters_are_sent_as_they_are_without_their_other_forms(room: App) -> No
     assert {c for c in shown if ord(c) in whole} == {c for c in shown if ord(c) in sent} and len(sent) > 1000
     assert drawn(part, sent.values()) == drawn(font, [whole[code] for code in sent])
     assert [axis.axisTag for axis in part["fvar"].axes] == ["wght"]
-    assert features_of(part) == features_of(font) & set(front._FEATURES) >= {"kern", "liga"}
+    assert features_of(part) == features_of(font) & set(font_parts._FEATURES) >= {"kern", "liga"}
 
 
 @pytest.mark.slow
 def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path) -> None:
     broken = tmp_path / "MaterialSymbols-Rounded.0.woff2"
     broken.write_bytes(b"no font")
-    assert front.icons_in_use(broken, tmp_path, []) == front.letters_in_use(broken) == b""
+    assert font_parts.icons_in_use(broken, tmp_path, []) == font_parts.letters_in_use(broken) == b""
     answered, asked = _Answered(), "static/media/MaterialSymbols-Rounded.0.woff2"
     before = front.Front(answered)
     before.fonts = {asked: broken}
