@@ -11,7 +11,7 @@ import streamlit as st
 from bayes_engine.language import _, current_language
 from pages import active
 from pages.active import shelf, words
-from pages.components import take_away
+from pages.components import live_pictures, take_away
 from pages.components.component import on_screen
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -24,7 +24,7 @@ KB = 1000
 def entry(address: str, code: str, code_says: str) -> None:
     """A button for each picture; `address` opens the state, `code` is its QR code as SVG."""
     run = on_screen()
-    pictures = take_away.pictures(run)
+    pictures = live_pictures.pictures(run)
     if run is None or not pictures:
         return
     st.markdown(
@@ -38,7 +38,7 @@ def entry(address: str, code: str, code_says: str) -> None:
         st.caption(_("A saved picture holds what it shows, so also cells of your table: the rows drawn and the case."))
 
 
-def _buttons(pictures: Sequence[take_away.Picture], about: take_away.About) -> None:
+def _buttons(pictures: Sequence[live_pictures.Picture], about: take_away.About) -> None:
     for n, picture in enumerate(pictures):
         taken = take_away.take(picture, about, current_language())
         if (size := len(taken.content)) > take_away.MOST:

@@ -10,7 +10,8 @@ import pytest
 
 from bayes_engine.workbench.figures.decisions import grid_residuals, log_steps
 from pages.components import plane  # noqa: F401 - it brings its drawing
-from pages.components.take_away import MOST, About, Picture, Piece, as_json, take
+from pages.components.live_pictures import Picture, Piece
+from pages.components.take_away import MOST, About, as_json, take
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
