@@ -10,35 +10,25 @@ as it is written and left to the rules of cells. Any other doubt is left to all 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
-from unicodedata import is_normalized
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import ReadError
 from bayes_engine.progress import tick
-from bayes_engine.table.assemble import lay_out
+from bayes_engine.table.clean_form import CleanForm, form_of, unlike_letters
 from bayes_engine.table.column_notes import holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
-from bayes_engine.table.decode import decode
-from bayes_engine.table.dialect import DELIMITERS, SAMPLE, SCORED, cut
-from bayes_engine.table.encodings import mixes_scripts, share_of_chinese, telling_lines
+from bayes_engine.table.encodings import mixes_scripts, mixes_within, share_of_chinese, telling_lines
 from bayes_engine.table.grid import check_size
-from bayes_engine.table.header import is_typed
-from bayes_engine.table.notes import Note
-from bayes_engine.table.numbers import MONTH_NUMBER, version_among
-from bayes_engine.table.parquet_arff import is_arff
-from bayes_engine.table.tokenize import Dialect, line_end
 from bayes_engine.table.totals import ADDED_UP, labelled
 
-LEAST = 1_000_000
+LEAST = 100_000
 """Bytes from which on a file is read so; the rules take little time for fewer."""
-_TOP, _BOTTOM = 300, 30
-"""Rows at the beginning and at the end in which header, units and footer are looked for: more than the rules do."""
+_AT_ONCE = 1 << 23
+"""Bytes that the reader of pandas takes at once: of more each part is made small before the next."""
 _BLOCK, _AHEAD = 1 << 18, 64
 """Bytes that are looked at together (fewer than those that the app takes from the system each time: `launch.LARGE`),
 and how many of the next to see what they begin."""
@@ -48,25 +38,8 @@ _ROWS = 1 << 14
 """Rows whose cells are looked at together."""
 _PLUS = re.compile(rb"(?<![0-9.][eE])\+|\+(?![0-9]{1,2}(?:[,;\t|\r\n\"]|\Z))")
 """A plus sign other than that of an exponent: a telephone number, a formula, another encoding."""
-_DELIMITERS, _OTHER_MARKS = tuple(d.encode() for d in DELIMITERS if len(d) == 1), (b'"', b"'", b"\\", b"  ")
 _EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 """Whether pandas reads a float64 to its last digit by itself."""
-
-
-_POINT = re.compile(r"-?\d+\.(?:\d{1,2}|\d{4,})")
-"""A number whose point separates no thousands."""
-_TWICE = re.compile("[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc]")
-"""Letters that an encoding used twice makes of the second half of others."""
-
-
-class _Form(NamedTuple):
-    """The names of the columns, the delimiter, as what those are read that hold words as far as is seen, and which of
-    the others show the decimal point beyond doubt."""
-
-    names: tuple[str, ...]
-    delimiter: str
-    words: dict[str, str]
-    pointed: frozenset[str]
 
 
 class _Counts(NamedTuple):
@@ -81,13 +54,13 @@ class _Counts(NamedTuple):
 def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
     r"""The table in a file that is long and proved to be clean, and its delimiter; None where anything is in doubt.
 
-    >>> table, _delimiter = read_clean(b"size,city\n" + b"1.5,Oslo\n2.5,Rome\n" * 70_000)
+    >>> table, _delimiter = read_clean(b"size,city\n" + b"1.5,Oslo\n2.5,Rome\n" * 7_000)
     >>> list(table.frame.dtypes.astype(str).iloc[:1]), len(table.frame), table.notes, read_clean(b"size\n1\n")
-    (['float64'], 140000, [], None)
+    (['float64'], 14000, [], None)
     """
     if len(data) < LEAST:
         return None
-    form = _form(data)
+    form = form_of(data)
     counted = form and _counted(data, form)
     if not form or not counted:
         return None
@@ -99,55 +72,6 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
         return None
     table = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not pointed)
     return (table, form.delimiter) if table.mark == "." else None
-
-
-def _form(data: bytes) -> _Form | None:
-    """How the first and the last rows are written, by the rules, where these have nothing to tell."""
-    ends = [match.end() for match in islice(re.finditer(rb"\n", data), SCORED + 2)]
-    end = ends[_TOP] if len(ends) > _TOP else len(data)
-    sample = SAMPLE + 1 if data[: 2 * SAMPLE].isascii() else 2 * SAMPLE  # no fewer characters than the rules look at
-    end, begin = line_end(data, max(end, sample)), len(data)
-    if len(ends) > SCORED + 1 and _told_by_first_records(data[:end]):
-        end = min(end, ends[-1])
-    for _ in range(_BOTTOM):
-        begin = data.rfind(b"\n", 0, begin - 1) + 1 if begin else 0
-    few = data if begin <= end else data[:end] + data[begin:]
-    head = data[:SAMPLE]
-    if b"\n" not in head or b"---" in head or b"===" in head or is_arff(data[:1_000_000].decode(errors="replace")):
-        return None
-    notes: list[Note] = []
-    try:
-        text, encoding = decode(few, None, notes)
-        grid, dialect = cut(text, None, None, notes)
-        if (grid.widths != grid.widths[0]).any():
-            return None
-        place = np.arange(len(grid.widths))
-        grid = grid.kept((place <= _TOP) | (place >= len(place) - _BOTTOM))
-        grid = grid._replace(cells=grid.cells.astype(object))  # few cells: every step is shorter than with Arrow's
-        layout, rows, line = lay_out(grid, None, dialect.delimiter, notes)
-    except ReadError:
-        return None
-    if notes or encoding != "utf-8" or line != 1 or len(rows.widths) + 1 != len(grid.widths):
-        return None
-    if dialect not in map(Dialect, ",;\t|") or layout.left_out or layout.joined is not None or layout.width < 2:
-        return None
-    if grid.widths[0] != layout.width or _unlike_letters(text):
-        return None
-    cells = rows.cells.head(_TOP)
-    distinct = (cells[j].unique().tolist() for j in cells)
-    if any(version_among(some) or all(map(MONTH_NUMBER.fullmatch, some)) for some in distinct):
-        return None
-    words = {name: "category" if 2 * cells[j].nunique() <= len(cells) else "str"
-             for j, name in enumerate(layout.names) if not is_typed(cells[j].tolist())}  # fmt: skip
-    pointed = (n for j, n in enumerate(layout.names) if n not in words and any(map(_POINT.fullmatch, cells[j])))
-    return _Form(layout.names, dialect.delimiter, words, frozenset(pointed))
-
-
-def _told_by_first_records(sample: bytes) -> bool:
-    """Whether the first records tell the dialect as the whole sample does: it has one of the marks that delimit, so
-    that no other is tried, and neither quotes, escapes nor blanks in a row; a dialect is judged by so many records
-    alone, where all are regular (which is proved later)."""
-    return sum(mark in sample for mark in _DELIMITERS) == 1 and not any(mark in sample for mark in _OTHER_MARKS)
 
 
 def _may_sum_up(first: pd.Series) -> bool:
@@ -162,7 +86,7 @@ def _repeated(data: bytes) -> bool:
     return data.find(b"\n" + data[: data.index(b"\n")].rstrip(b"\r")) >= 0
 
 
-def _counted(data: bytes, form: _Form) -> _Counts | None:
+def _counted(data: bytes, form: CleanForm) -> _Counts | None:
     """What is counted of a file; None where a byte speaks of what is not clean, or where the lines together have not
     the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
@@ -323,15 +247,6 @@ def _regular(quote: Bits, inside: Bits, apart: Bits, over: Bits | None) -> bool:
     return not (both.any() and (_last(free) & both & _next(_next(after & ~quote))).any())
 
 
-def _unlike_letters(characters: Iterable[str]) -> bool:
-    """Whether any is beyond ASCII and no letter, or one that is written in another way too, or what an encoding used
-    twice makes of another."""
-    return any(
-        not c.isascii() and not (c.isalpha() and is_normalized("NFKC", c) and not _TWICE.match(c))
-        for c in set(characters)
-    )
-
-
 def _characters(column: pd.Series) -> set[str]:
     """What is beyond ASCII in the cells of a column of words."""
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -344,11 +259,21 @@ def _characters(column: pd.Series) -> set[str]:
     return {c for c in met if not c.isascii()}
 
 
-def _chinese(data: bytes) -> bool:
-    """Whether a text that has characters beyond ASCII may be GB 18030 that is UTF-8 by chance."""
+def _chinese(data: bytes, columns: Iterable[pd.Series], names: Sequence[str]) -> bool:
+    """Whether a text that has characters beyond ASCII in these columns of words, or in their names, may be GB 18030
+    that is UTF-8 by chance."""
+    few = int(np.count_nonzero(np.frombuffer(data, np.uint8, min(len(data), _SOME)) >= 0xC0)) <= 2
+    if not few and all(isinstance(column.dtype, pd.CategoricalDtype) or not _characters(column) for column in columns):
+        levels = (column.cat.categories for column in columns if isinstance(column.dtype, pd.CategoricalDtype))
+        if not mixes_within([*names, *(level for some in levels for level in some)]):
+            return False
     text = telling_lines(data).decode("utf-8", "ignore")
     few = len(text) - len(text.encode("ascii", "ignore")) <= 2
     return (few or mixes_scripts(data)) and bool(share_of_chinese(data))
+
+
+_SOME = 100_000
+"""Bytes that are all among the telling lines, where they are beyond ASCII."""
 
 
 def _in_doubt(look: _Look, begins: Bits, there: frozenset[int]) -> NDArray[np.intp]:
@@ -391,7 +316,7 @@ _LINE = np.isin(np.arange(256), list(b"#%/="))
 """(256,) whether a line that begins with this byte is a comment or a drawn one."""
 
 
-def _columns(data: bytes, form: _Form, counted: _Counts) -> tuple[dict[str, pd.Series], bool] | None:
+def _columns(data: bytes, form: CleanForm, counted: _Counts) -> tuple[dict[str, pd.Series], bool] | None:
     """The columns, those of numbers typed, the others and the doubtful as they are written, and whether numbers show
     the decimal point beyond doubt; None where a line has not the cells of the others, or may be none of the table, or
     other cells than the empty ones are read as missing."""
@@ -404,49 +329,44 @@ def _columns(data: bytes, form: _Form, counted: _Counts) -> tuple[dict[str, pd.S
         try:
             frame = pd.read_csv(
                 source, sep=form.delimiter, quoting=quoting, header=0, names=form.names, index_col=False, dtype=words,
-                na_filter=empty > 0, keep_default_na=False, na_values=missing,
-                skip_blank_lines=False, engine="c", float_precision=None if _EXACT else "round_trip",
+                na_filter=empty > 0, keep_default_na=False, na_values=missing, skip_blank_lines=False, engine="c",
+                float_precision=None if _EXACT else "round_trip", low_memory=len(data) > _AT_ONCE,
             )  # fmt: skip
         except (pd.errors.ParserError, UnicodeDecodeError, TypeError):  # the last of categories that are truth values
             return None
-        others = {
-            name for name in missing if frame[name].dtype.kind not in "if" or (empty and frame[name].isna().all())
-        }
-        ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name in missing
-                if name not in others and len(x := frame[name].to_numpy())}  # fmt: skip
+        columns = {str(name): column for name, column in frame.items()}
+        read = {name: columns[name].to_numpy() for name in missing}
+        numbers = {name: x for name, x in read.items() if x.dtype.kind in "if" and not (empty and np.isnan(x).all())}
+        ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name, x in numbers.items() if len(x)}
+        others = read.keys() - numbers.keys()
         others |= {name for name, (low, high) in ends.items() if low <= -_MOST or high >= _MOST}  # may be no quantity
-        others |= {
-            name
-            for name in ends
-            if name not in others | form.pointed
-            and frame[name].dtype.kind == "f"
-            and (frame[name].to_numpy() % 1 > 0).any()
-        }  # whose points may separate thousands
+        in_doubt = ends.keys() - others - form.pointed  # whose points may separate thousands
+        others |= {name for name in in_doubt if numbers[name].dtype.kind == "f" and (numbers[name] % 1 > 0).any()}
         few = [name for name, kind in words.items() if kind == "category"]
-        others |= {name for name in few if not all(isinstance(c, str) for c in frame[name].cat.categories)}
+        others |= {name for name in few if not all(isinstance(c, str) for c in columns[name].cat.categories)}
         if not others:
             break
         words = words | dict.fromkeys(others, "str")  # a word far below: once more, with all cells as they are written
-        del frame
-    numbers = {name: frame[name].to_numpy() for name in missing}
+        del frame, columns, read, numbers
     gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if holds_nan(x))
     if len(frame) != rows:
         return None
     fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
-    if gaps + sum(_empty(frame[name]) for name in words) != empty:
+    worded = [columns[name] for name in words]
+    if gaps + sum(map(_empty, worded)) != empty:
         return None
     pointed = not form.pointed <= words.keys()
     if form.delimiter == ";" and not pointed and fractions:
         return None
-    if not data.isascii() and (any(_unlike_letters(_characters(frame[name])) for name in words) or _chinese(data)):
+    if not data.isascii() and (any(unlike_letters(_characters(c)) for c in worded) or _chinese(data, worded, names)):
         return None
     if names[0] in words and (_repeated(data) or _remarked(data)):
         return None  # where the first column holds numbers, its name is none of them
-    if quoted and any(frame[name].eq(name).any() for name in list(words)[:1]):
+    if quoted and any(column.eq(str(column.name)).any() for column in worded[:1]):
         return None  # the header stands there again, perhaps without its quotes
     zeros = {name for name, x in fractions.items() if ends[name][0] <= 0 <= ends[name][1] and (x == 0).any()}
     # -0.0 becomes 0.0: one value, not two
-    return {str(name): column + 0.0 if name in zeros else column for name, column in frame.items()}, pointed
+    return {name: column + 0.0 if name in zeros else column for name, column in columns.items()}, pointed
 
 
 def _empty(column: pd.Series) -> int:

@@ -148,7 +148,9 @@ def convert(
     absent = {name: column.absent for name, column in columns.items()}
     taken = sorted({token for counts in absent.values() for token in counts if token})
     notes = [also_missing(n, taken) for n in notes] + missing_notes(absent)
-    frame = pd.DataFrame({name: column.values for name, column in columns.items()}, copy=False)
+    index = next((column.values.index for column in columns.values()), None)
+    arrays = {name: column.values.array for name, column in columns.items()}  # of one length: none is looked up
+    frame = pd.DataFrame(arrays, index=index, copy=False)
     distinct = {name: column.distinct for name, column in columns.items() if column.distinct is not None}
     return ConvertedTable(frame, notes, decimal or ("," if "," in marks else "."), distinct)
 
@@ -202,7 +204,8 @@ def convert_column(
     if read_as == "number":
         return _chosen_numbers(column, codes, bare, known, decimal, absent, position)
     identifier = identifier_among(rest)
-    phone = None if identifier else telephone_among(rest, counts_of(codes, len(bare))[known])
+    signed = identifier is None and any(cell.startswith("+") for cell in rest)
+    phone = telephone_among(rest, counts_of(codes, len(bare))[known]) if signed else None
     numbers = None
     if identifier is None and phone is None and read_as == "auto":
         numbers = plain_numbers(rest) if decimal != "," else None
@@ -390,10 +393,10 @@ def _text(
         return ConvertedColumn(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
-    values = column
     if absent or not written:
         values = pd.Series(as_strings(pd.Series(lookup)).array.take(codes), column.index)
-    values = as_strings(values)
+    else:
+        values = as_strings(column)
     doubtful = [t for t in kept if t in _DOUBTFUL]
     if len(doubtful) > 1 and missing is None:
         notes.append(note("column '{column}': {tokens} are kept as values; if they mean missing, add them to the "

@@ -11,7 +11,7 @@ import io
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 
@@ -203,6 +203,17 @@ def mixes_scripts(data: bytes) -> bool:
     words = Counter({w: n for w, n in Counter(re.findall(r"[^\W\d_]+", text)).items() if not w.isascii()})
     mixed = sum(n for w, n in words.items() if len({script[c] for c in w if c in script}) > 1)
     return 2 * mixed > words.total()
+
+
+def mixes_within(words: Iterable[str]) -> bool:
+    """Whether any of these words mixes scripts beyond ASCII; where none does, a text of them does not.
+
+    >>> mixes_within(["Zürich", "東京 Łódź"]), mixes_within(["\u03b1\u0561"])
+    (False, True)
+    """
+    distinct = {word for word in re.findall(r"[^\W\d_]+", " ".join(words)) if not word.isascii()}
+    scripts = ({unicodedata.name(c, "?").split()[0] for c in word if not c.isascii()} for word in distinct)
+    return any(len(some) > 1 for some in scripts)
 
 
 def guesses(data: bytes, chinese: float) -> list[str]:

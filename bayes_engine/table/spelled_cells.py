@@ -24,23 +24,35 @@ class Spellings(NamedTuple):
 
 def spellings_of(column: pd.Series) -> tuple[NDArray[np.integer], list[str]]:
     """(n,) the codes of the cells of a column, and what they spell, in the order in which they come."""
-    own = column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else None
+    own = np.asarray(column.array.codes) if isinstance(column.dtype, pd.CategoricalDtype) else None
     if own is None or not len(own) or own.min() < 0:
         codes, levels = pd.factorize(column)
         return codes, np.asarray(levels, dtype=object).tolist()
     categories = column.cat.categories
-    first, n = np.full(len(categories), len(own)), len(own)
-    for start in range(0, n, _AT_ONCE):
-        block = own[start : start + _AT_ONCE]
-        met = np.full(len(categories), n)
-        met[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)  # the last that is assigned stays
-        np.minimum(first, met, out=first)
-        if first.max() < n:
-            break
+    n = len(own)
+    first = _first(own, len(categories))
     order = np.argsort(first, kind="stable")[: int((first < n).sum())]
     place = np.zeros(len(categories), dtype=own.dtype)
     place[order] = np.arange(len(order))
     return mapped(place, own), categories[order].astype(object).tolist()
+
+
+def _first(codes: NDArray[np.integer], n_codes: int) -> NDArray[np.intp]:
+    """(n_codes,) where each code comes first, or how many there are where it does not."""
+    n = len(codes)
+    if codes.dtype == np.int8:  # a byte each, which is found at once
+        by_byte = codes.tobytes()
+        places = np.array([by_byte.find(code) for code in range(n_codes)], dtype=np.intp)
+        return np.where(places < 0, n, places)
+    first = np.full(n_codes, n)
+    for start in range(0, n, _AT_ONCE):
+        block = codes[start : start + _AT_ONCE]
+        met = np.full(n_codes, n)
+        met[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)  # the last that is assigned stays
+        np.minimum(first, met, out=first)
+        if first.max() < n:
+            break
+    return first
 
 
 def mapped(table: NDArray[np.integer], codes: NDArray[np.integer]) -> NDArray[np.integer]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.table import clean_csv, read
+from bayes_engine.table import clean_csv, clean_form, read
 from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.encodings import telling_lines
 from bayes_engine.table.header import is_typed, is_value
@@ -169,7 +169,7 @@ def test_truth_values_are_read_alike(others: str) -> None:
 @pytest.mark.slow
 @examples(500, usually=5)
 @given(
-    st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([ROWS - 1, ROWS // 2, ROWS - 31, ROWS, 1]),
+    st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([ROWS - 1, ROWS // 2, ROWS - 31, ROWS, 1, 1000]),
     st.sampled_from([(",", "\n"), (",", "\r\n"), ("\t", "\n"), ("|", "\n"), (";", "\n")]), st.booleans(),
     st.sampled_from([None, 0, 3]), st.sampled_from([1 << 10, 1 << 18]),
 )  # fmt: skip
@@ -214,6 +214,47 @@ def test_the_state_within_quotes_is_found_of_many_bytes_at_once() -> None:
             packed = np.packbits(np.pad(quote, (0, -n % 64)), bitorder="little").view("<u8")
             bits = np.unpackbits(clean_csv._inside(packed, within).view(np.uint8), count=n, bitorder="little")
             assert (bits == np.logical_xor.accumulate(quote) ^ within).all()
+
+
+# ---- the first and the last records ----------------------------------------------------------------------------------
+
+
+def same_form(data: bytes) -> bool:
+    """The rules find the form that is seen of simple cells; whether it was seen."""
+    with pytest.MonkeyPatch.context() as patch:
+        seen = list[clean_form.CleanForm | None]()
+        ask = clean_form._of_simple_cells
+        patch.setattr(clean_form, "_of_simple_cells", lambda few: seen.append(ask(few)))
+        by_rules = clean_form.form_of(data)
+    assert not any(seen) or seen == [by_rules]
+    return any(seen)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "end"), [(",", "\n"), slowly(";", "\r\n"), slowly("\t", "\n"), slowly("|", "\n")]
+)
+@pytest.mark.parametrize("words", [["Oslo", "Rome"], slowly(["Zürich", "東京"])])
+@pytest.mark.parametrize("quotes", [slowly(None), 3])
+def test_the_form_is_seen_of_simple_cells(delimiter: str, end: str, words: list[str], quotes: int | None) -> None:
+    rows = [["n", "x", "y", "city"], *([str(i % 7), f"{i / 8}", "-1.5", words[i % 2]] for i in range(450))]
+    assert same_form(joined(rows if quotes is None else in_quotes(rows, quotes), delimiter, end))
+
+
+@pytest.mark.slow
+@examples(1000, usually=30)
+@given(
+    st.sampled_from((*CELLS, "n", "x", "Total", "average", "R5", "id", "yes", "2020", "2021", "-x", "x_y-z.w")),
+    st.integers(0, 3), st.sampled_from([0, 1, 2, 200, 401, 461, 489, 490]), st.booleans(),
+    st.sampled_from([None, 0, 3]), st.permutations(range(4)),
+)  # fmt: skip
+def test_one_cell_anywhere_is_seen_alike(
+    cell: str, column: int, row: int, all_of_them: bool, quotes: int | None, order: list[int]
+) -> None:
+    rows = written(",", "\n", 490)
+    for place in range(1, 490, 3) if all_of_them else [row]:
+        rows[place][column] = cell
+    rows = [[row[j] for j in order] for row in rows]
+    same_form(joined(rows if quotes is None else in_quotes(rows, quotes), ",", "\n"))
 
 
 # ---- on the way ------------------------------------------------------------------------------------------------------

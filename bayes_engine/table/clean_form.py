@@ -1,0 +1,185 @@
+"""How a clean CSV file is written, by its first and its last records: its delimiter, the names of its columns, which of
+them hold words. The rules of the other modules find it out, and clean is what they have nothing to tell of. Where all
+cells of these records are plain words and numbers, they would find nothing, and are not asked (tested equal).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+from unicodedata import is_normalized
+
+import numpy as np
+
+from bayes_engine.errors import ReadError
+from bayes_engine.table.assemble import lay_out
+from bayes_engine.table.column_names import unique_names
+from bayes_engine.table.decode import decode
+from bayes_engine.table.dialect import DELIMITERS, SAMPLE, SCORED, cut
+from bayes_engine.table.encodings import mixes_within
+from bayes_engine.table.header import is_typed, is_value
+from bayes_engine.table.no_table import refuse_binary, refuse_foreign_text
+from bayes_engine.table.notes import Note
+from bayes_engine.table.numbers import MONTH_NUMBER, are_plain, means_missing, version_among
+from bayes_engine.table.other_notations import as_delimited
+from bayes_engine.table.parquet_arff import is_arff
+from bayes_engine.table.tokenize import Dialect, line_end
+from bayes_engine.table.totals import label_of
+
+_TOP, _BOTTOM = 300, 30
+"""Rows at the beginning and at the end in which header, units and footer are looked for: more than the rules do."""
+_DELIMITERS, _OTHER_MARKS = tuple(d.encode() for d in DELIMITERS if len(d) == 1), (b'"', b"'", b"\\", b"  ")
+_POINT = re.compile(r"-?\d+\.(?:\d{1,2}|\d{4,})")
+"""A number whose point separates no thousands."""
+_TWICE = re.compile("[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc]")
+"""Letters that an encoding used twice makes of the second half of others."""
+_SIMPLE = re.compile(r"[^\W\d_][\w.-]{0,39}")
+"""A word, or a name, as hardly anything else begins."""
+
+
+class CleanForm(NamedTuple):
+    """The names of the columns, the delimiter, as what those are read that hold words as far as is seen, and which of
+    the others show the decimal point beyond doubt."""
+
+    names: tuple[str, ...]
+    delimiter: str
+    words: dict[str, str]
+    pointed: frozenset[str]
+
+
+def form_of(data: bytes) -> CleanForm | None:
+    """How the first and the last rows are written, by the rules, where these have nothing to tell."""
+    ends = [match.end() for match in islice(re.finditer(rb"\n", data), SCORED + 2)]
+    begin = len(data)
+    for _ in range(_BOTTOM):
+        begin = data.rfind(b"\n", 0, begin - 1) + 1 if begin else 0
+    head = data[:SAMPLE]
+    if b"\n" not in head or b"---" in head or b"===" in head or _declares(data[:1_000_000]):
+        return None
+    if len(ends) > SCORED + 1 and ends[-1] < begin and (form := _of_simple_cells(data[: ends[-1]] + data[begin:])):
+        return form
+    end = ends[_TOP] if len(ends) > _TOP else len(data)
+    sample = SAMPLE + 1 if data[: 2 * SAMPLE].isascii() else 2 * SAMPLE  # no fewer characters than the rules look at
+    end = line_end(data, max(end, sample))
+    if len(ends) > SCORED + 1 and _told_by_first_records(data[:end]):
+        end = min(end, ends[-1])
+    return _by_rules(data if begin <= end else data[:end] + data[begin:])
+
+
+def _by_rules(few: bytes) -> CleanForm | None:
+    """The form of the first and the last records, where the rules have nothing to tell of them."""
+    notes: list[Note] = []
+    try:
+        text, encoding = decode(few, None, notes)
+        grid, dialect = cut(text, None, None, notes)
+        if (grid.widths != grid.widths[0]).any():
+            return None
+        place = np.arange(len(grid.widths))
+        grid = grid.kept((place <= _TOP) | (place >= len(place) - _BOTTOM))
+        grid = grid._replace(cells=grid.cells.astype(object))  # few cells: every step is shorter than with Arrow's
+        layout, rows, line = lay_out(grid, None, dialect.delimiter, notes)
+    except ReadError:
+        return None
+    if notes or encoding != "utf-8" or line != 1 or len(rows.widths) + 1 != len(grid.widths):
+        return None
+    if dialect not in map(Dialect, ",;\t|") or layout.left_out or layout.joined is not None or layout.width < 2:
+        return None
+    if grid.widths[0] != layout.width or unlike_letters(text):
+        return None
+    cells = rows.cells.head(_TOP)
+    return _form_by([cells[j].tolist() for j in cells], layout.names, dialect.delimiter)
+
+
+def _form_by(columns: Sequence[Sequence[str]], names: tuple[str, ...], delimiter: str) -> CleanForm | None:
+    """The form, by the cells of the first rows of each column; None where these may be versions or months."""
+    distinct = [list(dict.fromkeys(cells)) for cells in columns]
+    if any(version_among(some) or all(map(MONTH_NUMBER.fullmatch, some)) for some in distinct):
+        return None
+    words = {name: "category" if 2 * len(some) <= len(cells) else "str"
+             for name, some, cells in zip(names, distinct, columns, strict=True) if not is_typed(cells)}  # fmt: skip
+    pointed = (name for name, some in zip(names, distinct, strict=True)
+               if name not in words and any(map(_POINT.fullmatch, some)))  # fmt: skip
+    return CleanForm(names, delimiter, words, frozenset(pointed))
+
+
+def _declares(data: bytes) -> bool:
+    """Whether it is ARFF."""
+    return b"@" in data and is_arff(data.decode(errors="replace"))
+
+
+def _of_simple_cells(few: bytes) -> CleanForm | None:
+    """The form of records of nothing but words and plain numbers under names: with one mark that delimits, as many
+    cells in each, none empty; at least one column of numbers (by which the first record is told from the rows), and in
+    the others none. Of such records no rule finds more to tell; None of all others."""
+    delimiter = [mark for mark in _DELIMITERS if mark in few]
+    if len(delimiter) != 1 or delimiter[0] not in _USUAL or any(mark in few for mark in _MARKS):
+        return None
+    try:
+        text, own = few.decode(), delimiter[0].decode()
+    except UnicodeDecodeError:
+        return None
+    end = "\r\n" if "\r" in text else "\n"
+    if end == "\r\n" and not text.count(end) == text.count("\r") == text.count("\n"):
+        return None
+    lines = text.removesuffix(end).split(end)
+    records = [line.split(own) for line in lines]
+    width = len(records[0])
+    if width < 2 or any(len(record) != width for record in records):
+        return None
+    columns = list(zip(*records, strict=True))
+    if '"' in text:
+        columns = [tuple(map(_unquoted, column)) for column in columns]
+    names = tuple(column[0] for column in columns)
+    notes: list[Note] = []
+    if not all(map(_is_word, names)) or unique_names(names, notes) != list(names) or notes:
+        return None
+    cells = [column[1:] for column in columns]
+    words = [set(column) for column in cells if not are_plain(column)]
+    if len(words) == width or not all(map(_is_word, set().union(*words))):
+        return None
+    if any(name in column for name, column in zip(names, cells, strict=True)) or (
+        not are_plain(cells[0]) and any(map(label_of, set(cells[0])))
+    ):
+        return None
+    beyond = "" if text.isascii() else "".join(c for c in text if not c.isascii())
+    if beyond and (len(beyond) < 3 or unlike_letters(beyond) or mixes_within([*names, *set().union(*words)])):
+        return None
+    try:
+        refuse_binary(few)
+        if as_delimited(few, notes) is not few or notes:
+            return None
+        refuse_foreign_text(few)
+    except ReadError:
+        return None
+    return _form_by([column[:_TOP] for column in cells], names, own)
+
+
+_USUAL = (b",", b";", b"\t", b"|")
+_MARKS = (b"'", b"\\", b"  ", b"+", b"~")
+"""What quotes, escapes, lines up, or switches to another encoding."""
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1] if len(cell) > 2 and cell[0] == cell[-1] == '"' else cell
+
+
+def _is_word(cell: str) -> bool:
+    return _SIMPLE.fullmatch(cell) is not None and not is_value(cell) and not means_missing(cell)
+
+
+def _told_by_first_records(sample: bytes) -> bool:
+    """Whether the first records tell the dialect as the whole sample does: it has one of the marks that delimit, so
+    that no other is tried, and neither quotes, escapes nor blanks in a row; a dialect is judged by so many records
+    alone, where all are regular (which is proved later)."""
+    return sum(mark in sample for mark in _DELIMITERS) == 1 and not any(mark in sample for mark in _OTHER_MARKS)
+
+
+def unlike_letters(characters: Iterable[str]) -> bool:
+    """Whether any is beyond ASCII and no letter, or one that is written in another way too, or what an encoding used
+    twice makes of another."""
+    return any(
+        not c.isascii() and not (c.isalpha() and is_normalized("NFKC", c) and not _TWICE.match(c))
+        for c in set(characters)
+    )
