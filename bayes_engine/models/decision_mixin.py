@@ -61,7 +61,7 @@ class DecisionMixin:
         if not clear.all():
             rest = np.flatnonzero(~clear)
             index[rest] = decide(normalize(joint[rest]), LossMatrix.zero_one(tuple(self.classes_.tolist()))).position
-        return np.asarray(self.classes_.take(index))
+        return np.asarray(self.classes_[index])
 
     def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
         """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a

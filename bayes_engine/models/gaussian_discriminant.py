@@ -216,7 +216,7 @@ class GaussianDiscriminant(GenerativeClassifier):
             rest = np.flatnonzero(~clear)
             decision = decide(normalize(joint[rest]), LossMatrix.zero_one(tuple(self.classes_.tolist())))
             index[rest] = decision.position
-        return np.asarray(self.classes_.take(index))
+        return np.asarray(self.classes_[index])
 
     @property
     def _plain(self) -> bool:

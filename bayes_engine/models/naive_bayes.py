@@ -51,6 +51,7 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import checked_method
 from bayes_engine.table.encode import Table, encode
 from bayes_engine.table.likelihood_traits import traits
+from bayes_engine.table.matrix import as_they_lie
 from bayes_engine.table.schema import Schema, Variable
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
@@ -263,7 +264,14 @@ class NaiveBayes(GenerativeClassifier):
         return None if current(stated) in of_numbers() or variable.likelihood is not None else self.discretize
 
     def _first_read(self, frame: pd.DataFrame, schema: Schema) -> Table:
-        return encode(frame, schema, unseen="error", missing=self.missing, grow=True)
+        if any(v.textual for v in schema):
+            return encode(frame, schema, unseen="error", missing=self.missing, grow=True)
+        return super()._first_read(frame, schema)
+
+    def _table(self, frame: pd.DataFrame, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
+        """As any table; many rows of numbers alone as one matrix."""
+        whole = as_they_lie(frame, schema, missing)
+        return super()._table(frame, schema, unseen=unseen, missing=missing) if whole is None else whole
 
     def _check(self, stats: SufficientStatistics) -> None:
         check_counted(self.likelihoods, stats.schema)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from bayes_engine.errors import CellTypeError, TableError
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
-from bayes_engine.table.levels import observed, sort_levels, written
+from bayes_engine.table.levels import distinct_codes, observed, sort_levels, written
 from bayes_engine.table.schema import Variable
 
 
@@ -61,7 +61,7 @@ def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDA
     if len(column) != n:
         raise TableError("X has {x} rows and y has {y}; each row needs one class", x=n, y=len(column))
     target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
-    codes, labels = pd.factorize(column)
+    codes, labels = distinct_codes(column)
     return target, positions(labels, target.levels)[codes]
 
 

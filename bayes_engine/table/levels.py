@@ -58,8 +58,13 @@ _CODED: dict[int, tuple[weakref.ref[Any], NDArray[Any], NDArray[Any]]] = {}
 """By the identity of the Arrow array of a column of strings, as long as it lives: what `distinct_codes` gave."""
 
 
+NEAR = 2**16
+"""Whole numbers that lie nearer to each other are found by their place, in a table of so many entries at most."""
+
+
 def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(n,) which of the distinct values each cell holds, -1 where it is missing, and those values, as they come.
+    """(n,) which of the distinct values each cell holds, -1 where it is missing, and those values, as they come; whole
+    numbers near each other in their order.
 
     Of strings that Arrow holds, as `read_csv` gives them, it is remembered: Arrow's arrays never change, and a column
     that is written into has another.
@@ -68,6 +73,8 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     >>> codes.tolist(), values.tolist()
     ([0, -1, 1, 0], ['dark', 'green'])
     """
+    if (by_place := _of_whole_numbers(column)) is not None:
+        return by_place
     if not (isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"):
         codes, values = pd.factorize(column)
         return codes, np.asarray(values)
@@ -81,6 +88,24 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     key = id(held)
     _CODED[key] = weakref.ref(held, lambda _: _CODED.pop(key, None)), codes, strings
     return codes, strings
+
+
+def _of_whole_numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """`distinct_codes` without hashing, of whole numbers within less than `NEAR` of each other; None of others."""
+    dtype = column.dtype
+    if not (isinstance(dtype, np.dtype) and dtype.kind in "iu" and np.can_cast(dtype, np.int64) and len(column)):
+        return None
+    whole = column.to_numpy()
+    low, high = int(whole.min()), int(whole.max())
+    if high - low >= min(NEAR, len(whole)):
+        return None
+    place = np.subtract(whole, low, dtype=np.int64)
+    there = np.flatnonzero(np.bincount(place))
+    if len(there) <= high - low:
+        code = np.zeros(high - low + 1, dtype=np.intp)
+        code[there] = np.arange(len(there))
+        place = code[place]
+    return place, (there + low).astype(dtype)
 
 
 def distinct_as_written(column: pd.Series) -> list[Any]:

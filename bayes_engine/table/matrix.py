@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -19,6 +20,8 @@ DENSE_CELLS = 2**17
 """Cells of a dense block: a few arrays of that size stay in the cache together."""
 SPARSE_CELLS = 2**18
 """Stored cells of a block of CSR rows."""
+WORTH_A_MATRIX = 1024
+"""Rows below which a matrix is not worth the look at the columns."""
 UNNAMED = Schema(())
 """The schema of rows of whose columns nothing is said (yet)."""
 
@@ -94,10 +97,23 @@ class Matrix(Table):
                 yield rows, _indicator(block, self.above, kind)
 
 
+def as_they_lie(frame: pd.DataFrame, schema: Schema, missing: str) -> Matrix | None:
+    """The rows of a frame as one matrix, if its columns are floats in which every number may stand, and they are many;
+    None where they are not, or one may be a missing cell that `missing` refuses."""
+    if len(frame) < WORTH_A_MATRIX or not all(v.numeric and v.likelihood is None for v in schema):
+        return None
+    if any(kind != np.float64 or not isinstance(kind, np.dtype) for kind in frame.dtypes):
+        return None
+    whole = Matrix.of(frame.to_numpy(), schema=schema)
+    refused = missing == "error" and not all(np.isfinite(sum_of_squares(block)) for _rows, block in whole.blocks())
+    return None if refused else whole
+
+
 def number_blocks(X: Table, names: Sequence[str]) -> Iterator[tuple[slice, Array]]:
-    """Consecutive rows and their numbers (m, d) in these columns, which are all that a Matrix has."""
+    """Consecutive rows and their numbers (m, d) in these columns, which are all of a Matrix that names none."""
     if isinstance(X, Matrix):
-        yield from X.blocks()
+        places = [X.schema.position[name] for name in names] if len(X.schema) > len(names) else slice(None)
+        yield from ((rows, block[:, places]) for rows, block in X.blocks())
         return
     columns = [X[name] for name in names]
     for rows in slices(X.n, max(1, DENSE_CELLS // max(len(columns), 1))):

@@ -442,3 +442,34 @@ def test_strings_are_read_anew_once_they_are_written_into() -> None:
     assert model.predict(frame).tolist() == [0, 0, 0, 1]
     frame.iloc[0, 0] = None
     assert model.predict_proba(frame)[0].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_many_rows_of_numbers_are_one_matrix_with_the_same_model(order: Any) -> None:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 1100)
+    X = np.array(rng.normal(size=(1100, 4)) + y[:, None], order=order)
+    X[:, 2] = 7.0  # says nothing, and is set aside
+    X[rng.random(1100) > 0.9, 1] = np.nan
+    with pytest.warns(EstimationWarning, match="x2"):
+        model = bayes_engine.NaiveBayes().fit(X, y)
+    with pytest.warns(EstimationWarning, match="x2"):
+        apart = bayes_engine.NaiveBayes().fit(apart_frame(X), y)
+    assert isinstance(model._encode(X), matrix.Matrix)
+    assert not isinstance(apart._encode(apart_frame(X)), matrix.Matrix)
+    np.testing.assert_allclose(model.stats_.moments.m2, apart.stats_.moments.m2, rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), apart.predict_proba(apart_frame(X)), rtol=1e-9)
+    np.testing.assert_allclose(
+        model.leave_one_out_log_proba(X, y), apart.leave_one_out_log_proba(apart_frame(X), y), rtol=1e-9, atol=1e-12
+    )
+    X[1099, 2] = np.inf
+    for refused in (lambda: model.predict(X), lambda: bayes_engine.NaiveBayes().fit(X, y)):
+        with pytest.raises(ValueError, match=r"infin"):
+            refused()
+    with pytest.raises(ValueError, match=r"'x1'.*missing cell.* in row \d+"):
+        bayes_engine.NaiveBayes(missing="error").fit(X, y)
+
+
+def apart_frame(X: np.ndarray) -> pd.DataFrame:
+    """The same numbers, column by column."""
+    return pd.DataFrame(X).add_prefix("x").astype("Float64")

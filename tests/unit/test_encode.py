@@ -13,6 +13,7 @@ from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
 from bayes_engine.table.dataframes import as_frame
 from bayes_engine.table.encode import MISSING, code_dtype, encode, encode_levels, observe, unseen_code
+from bayes_engine.table.levels import distinct_codes
 
 COLOUR = Variable("colour", "categorical", ("green", "dark"))
 DENSITY = Variable("density", "continuous")
@@ -165,3 +166,13 @@ def test_infinite_rows_and_take() -> None:
     assert table.infinite().tolist() == [False, True, False]
     some = table.take([2, 0])
     assert some.n == 2 and some["colour"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64])
+@pytest.mark.parametrize("apart", [0, 1, 100])
+def test_distinct_values_of_whole_numbers_are_those_of_the_column(kind: Any, apart: int) -> None:
+    whole = np.array([27, 26, 27 + apart, 26], dtype=kind)
+    for column in (pd.Series(np.tile(whole, 100)), pd.Series(whole), pd.Series(whole[:0])):
+        held, values = distinct_codes(column)
+        assert values[held].tolist() == column.tolist() and values.dtype == column.dtype
+        assert len(values) == column.nunique()
