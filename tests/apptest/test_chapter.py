@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import pytest
 
 from bayes_engine.language import set_language
@@ -10,6 +12,7 @@ from bayes_engine.workbench.exercises.sheet import Blank, Drawn
 from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
 from pages.active import lesson_in_use, tables
 from pages.runtime.state import START, State
+from pages.views.chapter import lessons as lessons_view
 from tests.apptest.opened import opened, seen, showing
 from tests.conftest import slowly
 
@@ -36,6 +39,26 @@ def test_each_part_of_the_chapter_shows_all_that_it_has(language: str) -> None:
     assert all(one.text("right", language) in said(app) for one in chapter.corrections)
     app = opened("chapter", showing(state, chapter_part="examples"))
     assert len([b for b in app.button if (b.key or "").startswith("example_")]) == len(chapter.examples)
+
+
+@pytest.mark.parametrize("part", ["lessons", "words", "errata", "examples"])
+def test_a_part_of_the_chapter_shows_the_first_of_what_it_has(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chapter = contents()
+    few = replace(chapter, **{f.name: getattr(chapter, f.name)[:2] for f in fields(chapter) if f.name != "sections"})
+    monkeypatch.setattr(lessons_view, "contents", lambda: few)
+    monkeypatch.setattr(lessons_view, "of_section", lambda name: of_section(name)[:2])
+    monkeypatch.setattr(lessons_view, "dataset_names", lambda: ["watermelon3"])
+    app = opened("chapter", showing(State(language="en"), chapter_part=part))
+    keys = [b.key for b in app.button if b.key]
+    first = of_section(chapter.sections[0].name)[0]
+    shown, wanted = {
+        "lessons": ([lessons()[first].text("title", "en")], [f"lesson_{first}"]),
+        "words": ([term.zh for term in few.terms], ["term_0", "term_1"]),
+        "errata": ([one.text("right", "en") for one in few.corrections], ["correction_1", "erratum_watermelon3_0"]),
+        "examples": ([], ["example_0", "example_1"]),
+    }[part]
+    assert {*wanted} <= {*keys} and not {"term_2", "correction_2", "example_2"} & {*keys}
+    assert all(one in said(app) for one in shown)
 
 
 @pytest.mark.slow

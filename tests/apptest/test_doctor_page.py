@@ -21,6 +21,7 @@ from streamlit.testing.v1.element_tree import Button
 from bayes_engine import load_dataset
 from bayes_engine.errors import TableError, listen
 from bayes_engine.table.read import Reading
+from bayes_engine.workbench.doctor import finding
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, ReadText, Repair, SetKind, SetRole
 from bayes_engine.workbench.doctor.finding import label as label_of
@@ -33,7 +34,7 @@ from pages.active.tables import cells_as_read
 from pages.runtime.state import START, Spec, State, decode, encode, state_from_json
 from pages.views.classify.judged import _mended
 from pages.views.data import columns
-from pages.views.data.doctor import edits
+from pages.views.data.doctor import edits, wording
 from tests.apptest.opened import opened, seen, sent_to, showing, uploaded
 from tests.conftest import PATIENCE, examples, one_in, slowly
 from tests.unit.test_doctor_claims import skewed
@@ -665,3 +666,26 @@ def test_a_forged_entry_of_a_mend_is_no_state():
         assert state_from_json(json.dumps({"repairs": [[*entry[:3], kept]]})) is None
     assert state_from_json(json.dumps({"repairs": [["days", *entry[1:]]]})) is None
     assert state_from_json(json.dumps({"repairs": [[*entry[:3], ["", "", []]]]})) is None
+
+
+def test_a_button_for_several_columns_says_how_many() -> None:
+    of = finding.Repair
+    several: dict[str, tuple[finding.Mend, ...]] = {
+        "Leave out these 2 columns": (finding.SetRole("a", "ignore"), finding.SetRole("b", "ignore")),
+        "Make these 2 columns id": (finding.SetRole("a", "id"), finding.SetRole("b", "id")),
+        "Read these 2 columns as categorical": (
+            finding.SetKind("a", "categorical"),
+            finding.SetKind("b", "categorical"),
+        ),
+        "Count the words of these 2 columns": (finding.ReadText("a"), finding.ReadText("b")),
+        "Make one level of the spellings in 2 columns": (of("merge-spellings", "a"), of("merge-spellings", "b")),
+        "Make one level of what looks alike in 2 columns": (of("merge-look-alikes", "a"), of("merge-look-alikes", "b")),
+        "These numbers mean missing in 2 columns": (of("value-missing", "a", -9.0), of("value-missing", "b", -1.0)),
+        "Count 2 columns in days, the day first": (of("days", "a", finding.DAY_FIRST), of("days", "b")),
+        "Count 2 columns in days, the month first": (of("days", "a", finding.MONTH_FIRST), of("days", "b")),
+        "Count 2 columns in days": (of("days", "a"), of("days", "b")),
+        "Make these cells of 2 columns missing": (of("text-missing", "a"), of("text-missing", "b")),
+        "Kernel density for 3 columns": (finding.SetLikelihood(("a", "b", "c"), "kernel"),),
+    }
+    table = active.in_use(START)
+    assert {wording.button(table, mends) for mends in several.values()} == several.keys()

@@ -12,6 +12,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.models.labelled_curve import accuracy_by_labels
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from bayes_engine.models.naive_bayes import NaiveBayes
+from pages.active import em_fits as fits
 from pages.active.files import TABLE
 from pages.runtime import cache
 from pages.runtime.state import State, encode
@@ -301,3 +302,20 @@ def test_texts_without_a_label_have_as_many_components_as_one_chooses() -> None:
     shown = many.dataframe[-1].value
     assert shown.index.tolist() == list(range(2, 9)) and shown["held_out"].notna().all()
     assert f"Rows held out choose K = {int(shown['held_out'].idxmax())}" in said(many)
+
+
+def test_without_a_label_rows_held_out_say_how_many_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fits, "MOST", 3)
+    lines = [
+        f"{a} {b} note {k}" for k, (a, b) in enumerate(zip(["win cash", "see you"] * 20, "abcde" * 8, strict=True))
+    ]
+    content = "text,y\n" + "\n".join(f"{line},{'spam' if 'win' in line else 'ham'}" for line in lines)
+    read = State(columns=((0, "feature", "text", ()),))
+    app = uploaded(content.encode(), page="hidden", state=read, em_part="classes", em_k=3)
+    assert app.number_input(key="em_k").value == 3
+    assert "component 3" in str(app.dataframe[0].value.index.tolist())
+    assert app.dataframe[0].value.to_numpy().sum() == 40
+    app = uploaded(content.encode(), page="hidden", state=read, em_part="classes", em_k=3, em_beneath="k")
+    shown = app.dataframe[-1].value
+    assert shown.index.tolist() == [2, 3]
+    assert f"Rows held out choose K = {int(shown['held_out'].idxmax())}" in said(app)

@@ -121,7 +121,6 @@ def all_rows(app: AppTest, *clicks: str) -> pd.DataFrame:
     return written(app, "model")
 
 
-@pytest.mark.slow
 def test_the_active_model_is_fitted_to_all_rows_and_judged_on_them(folder: Path) -> None:
     """Against a fit to the whole frame, and the library's own risk of files."""
     app = with_large("melons.parquet")
@@ -244,7 +243,6 @@ def test_a_large_file_is_classified_beside_itself_by_the_model_in_use(folder: Pa
     assert not list(folder.glob(".*.part"))
 
 
-@pytest.mark.slow
 def test_by_the_sample_s_model_it_is_said_to_be_so_and_other_losses_take_the_answer_away(folder: Path) -> None:
     app = classified(with_large("melons.parquet"), "melons.parquet")
     assert any("fitted to the table in use" in c.value for c in app.caption)

@@ -13,6 +13,7 @@ from bayes_engine.inference.beliefs import node_beliefs
 from pages.active import network_source as sources
 from pages.active.files import NETWORK
 from pages.runtime.state import State, decode, encode
+from pages.views.network.separation import SeparationQuery, after_click
 from tests.apptest.opened import APP, give, opened, sent_to, showing, written
 from tests.conftest import PATIENCE
 
@@ -139,6 +140,16 @@ def test_a_bad_row_is_named_and_normalized_on_request() -> None:
 
 
 # d-separation -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("click", "then"), [
+    ("a", ("", "b", ("c",))), ("b", ("a", "", ("c",))), ("c", ("a", "b", ())), ("d", ("a", "b", ("c", "d"))),
+])  # fmt: skip
+def test_a_click_lets_go_or_takes_a_node(click: str, then: tuple[str, str, tuple[str, ...]]) -> None:
+    assert after_click(SeparationQuery("a", "b", ("c",)), click) == then
+    for place in ({"a": ""}, {"b": ""}):  # a free place is filled, also by one of the set
+        filled = after_click(SeparationQuery("a", "b", ("c", "d"))._replace(**place), "d")
+        assert filled == SeparationQuery("a", "b", ("c",))._replace(**dict.fromkeys(place, "d"))
 
 
 def test_a_trail_opens_when_what_is_below_a_v_structure_is_given() -> None:

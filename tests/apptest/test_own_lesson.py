@@ -10,6 +10,7 @@ from bayes_engine.workbench.lessons.lesson_list import read_list, write_list
 from pages.active import lesson_in_use, own_lessons
 from pages.active.files import LESSONS, digest
 from pages.runtime.state import State, encode
+from pages.shell import add_view
 from pages.shell.workspace.form import GivenFile, Workspace, read, without_data, write
 from pages.views.chapter import own
 from tests.apptest.opened import APP, give, opened, seen, showing, step_to
@@ -95,7 +96,6 @@ def test_a_broken_file_says_what_is_wrong_and_opens_the_rest() -> None:
     assert "2 lessons were opened" in said and "'melons.toml:5' is not valid TOML" in said
 
 
-@pytest.mark.slow
 def test_a_link_brings_the_lesson_and_its_address_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     given = State(language="en").showing(("chapter_part", "own"), ("own_given", TEXT))
     token = encode(given)
@@ -123,7 +123,6 @@ def test_a_lesson_that_is_not_here_is_said() -> None:
     assert "names a lesson that is not here" in app.warning[0].value
 
 
-@pytest.mark.slow
 def test_share_offers_the_lesson_and_says_where_it_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BAYES_WORKBENCH_CLASSROOM", "1")
     app = with_steps("case")
@@ -164,7 +163,6 @@ def told(app: AppTest) -> str:
     return "\n".join(e.value for e in app.markdown).replace("\u2060", "").replace("\\", "")
 
 
-@pytest.mark.slow
 def test_a_step_that_stands_on_a_file_that_is_not_here_says_so_and_takes_it() -> None:
     app = with_steps("chapter", write_list(FILES).encode(), chapter_part="own")
     app.button(key="own_begin").click().run()
@@ -182,3 +180,29 @@ def test_a_step_that_stands_on_a_file_that_is_not_here_says_so_and_takes_it() ->
     assert "The file that this step classifies is not here" in told(app)
     app.button(key="lesson_next").click().run()
     assert not [f for f in app.get("file_uploader") if (f.key or "").startswith("lesson_file")]
+
+
+def test_what_is_on_screen_becomes_a_step_with_its_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dialog is drawn in a run in which its button is clicked; what was filled in stays from there on."""
+    app = with_steps("decisions", own_step=1)
+    app.button(key="add_view").click().run()
+    assert not app.exception
+    assert (app.text_input(key="add_caption").value, app.text_input(key="add_question").value) == (
+        "Its risk", "What does it cost?",
+    )  # fmt: skip
+    assert app.selectbox(key="add_quantity").value == "least_risk"
+    monkeypatch.setattr(add_view, "_fill_in", lambda _here: None)
+    app.text_input(key="add_caption").set_value("")
+    app.button(key="add_view").click().run()
+    assert app.button(key="add_take").disabled
+    app.text_input(key="add_caption").set_value("Its posterior")
+    app.selectbox(key="add_quantity").set_value("posterior")
+    app.button(key="add_view").click().run()
+    assert any("It is 0." in one.value for one in app.caption)
+    app.button(key="add_take").click()
+    app.button(key="add_view").click().run()
+    assert not app.exception and steps_of(app) == ["One melon", "Its risk", "The tree", "Its posterior"]
+    added = app.session_state["files"]["lesson"][seen(app.session_state["state"], "own_list")].reading.lessons.lessons[
+        3
+    ]
+    assert added.page == "decisions" and added.answer is not None and added.answer.quantity == "posterior"

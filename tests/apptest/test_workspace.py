@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -18,9 +19,10 @@ from bayes_engine.store import pack
 from pages import active
 from pages.active.files import digest
 from pages.active.model_settings import CALIBRATIONS, FAMILIES
+from pages.runtime import private
 from pages.runtime.addresses import Addresses
 from pages.runtime.state import START, Spec, State, encode
-from pages.shell.workspace import session
+from pages.shell.workspace import disk, session, widgets
 from pages.shell.workspace.form import ROLES, GivenFile, Workspace, read, without_data, write
 from tests.apptest.opened import APP, give, opened
 from tests.cache_contents import forget
@@ -196,11 +198,39 @@ def test_a_served_session_saves_nothing_by_itself():
     assert at.session_state["workspace_local"] is False
 
 
+def test_on_ones_own_computer_it_is_saved_by_itself_and_the_way_back_is_offered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before, here = "0a" * 16, "1b" * 16
+    taken: list[tuple[str, Workspace]] = []
+    monkeypatch.setenv(disk.WHERE, str(tmp_path))
+    monkeypatch.setattr(widgets, "saves_by_itself", lambda: True)
+    monkeypatch.setattr(private, "session_id", lambda: here)
+    monkeypatch.setattr(private, "connected", lambda _session: False)
+    monkeypatch.setattr(disk.Saver, "take", lambda _saver, *what: taken.append(what))
+    disk.save(before, Workspace("data", State(table="iris", language="en"), {}), disk.folder())
+    at = opened("start", State(language="en"))
+    assert not taken  # nobody has done anything yet
+    [said] = [m.value for m in at.markdown if m.value.startswith(":material/history:")]
+    assert "Your last workspace, on Iris" in said.replace("\\", "").replace("\u2060", "")
+    at.session_state["workspace_lost"] = before
+    at.session_state["chip_workspace_open"] = True
+    at.run()
+    assert any("The server was restarted." in m.value for m in at.markdown)
+    assert any("is saved by itself; last at" in c.value for c in at.caption)
+    at.button(key="workspace_reopen").click().run()
+    assert not at.exception and at.session_state["state"].table == "iris" and at.session_state["page"] == "data"
+    assert taken[-1][0] == here and taken[-1][1].state.table == "iris"
+    at.session_state["chip_workspace_open"] = True
+    at.run()
+    at.button(key="workspace_forget").click().run()
+    assert not disk.saved(disk.folder()) and at.session_state["workspace_dismissed"]
+    assert any("saved by itself when you change it" in c.value for c in at.caption)
+
+
 def test_what_is_read_is_what_the_sidebar_saves(monkeypatch: pytest.MonkeyPatch):
     """The button's own content, from the popover."""
     made: list[Any] = []
-    import pages.shell.workspace.widgets as widgets
-
     monkeypatch.setattr(widgets, "partial", lambda f, *args: made.append((f, args)) or (lambda: b""))
     at = session_of("model", replace(UPLOADED, language="en"), table=("瓜.csv", CSV), second=("新.csv", NEW))
     at.session_state["chip_workspace_open"] = True

@@ -12,6 +12,7 @@ import pytest
 from bayes_engine.table.annotations import annotated_numbers
 from bayes_engine.table.convert import convert_column
 from bayes_engine.table.read import read_table
+from tests.conftest import slowly
 from tests.unit.test_inferred_reading import said
 
 MEASURED = [str(20 + 1.5 * i) for i in range(20)]
@@ -99,8 +100,7 @@ def test_none_among_words_is_missing_where_python_has_written_nan() -> None:
     assert plain.frame["b"].isna().sum() == 0 and "'None' is kept as a value" in said(plain)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["columns", "lists", "split", "answer"])
+@pytest.mark.parametrize("form", [slowly("columns"), "lists", slowly("split"), "answer"])
 def test_a_table_of_json_in_every_form_that_pandas_writes_is_the_same(form: str) -> None:
     frame = pd.DataFrame({"size": [1.5, 2.25, None], "city": ["Oslo", "京都", "Rome"], "ok": [True, False, True]})
     written: Any = {
@@ -114,14 +114,12 @@ def test_a_table_of_json_in_every_form_that_pandas_writes_is_the_same(form: str)
     assert ("left out: 'status', 'n'" in said(reading)) == (form == "answer")
 
 
-@pytest.mark.slow
 def test_an_index_that_says_something_is_kept() -> None:
     frame = pd.DataFrame({"size": [1.5, 2.25]}, index=["a", "b"])
     assert read_table(frame.to_json().encode()).frame["index"].tolist() == ["a", "b"]
     assert read_table(frame.to_json(orient="split").encode()).frame["index"].tolist() == ["a", "b"]
 
 
-@pytest.mark.slow
 def test_the_eras_of_japan_and_taiwan_are_years() -> None:
     read = read_table("d,n\n令和元年5月8日,1\n平成30年12月1日,2\n民國112年1月2日,3\n".encode()).frame["d"]
     assert read.tolist() == [*map(pd.Timestamp, ("2019-05-08", "2018-12-01", "2023-01-02"))]

@@ -142,40 +142,67 @@ def test_help_says_how_in_both_languages() -> None:
         assert ran.stdout.startswith(f"用法：bayes-workbench {name}") and "Parquet 或 CSV 文件" in ran.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        ("fit {a} --target nothing --out {f}/m.bayes", 1, "there is no column 'nothing' in 'a.csv'"),
-        ("fit {f}/none.csv --target good --out {f}/m.bayes", 1, "there is no file"),
-        ("fit {a} --out {f}/m.bayes", 2, "the following arguments are required: --target"),
-        ("fit {a} --target good --model forest --out {f}/m.bayes", 1, "'forest' is no model and no file"),
-        ("fit {a} --target good --set beta=1 --out {f}/m.bayes", 1, "--set beta=1 names no parameter of NaiveBayes"),
-        ("fit {a} --target good --model spode --out {f}/m.bayes", 1, "name a column for files"),
-        ("fit {a} --target good --out {f}/none/m.bayes", 1, "there is no folder"),
-        ("fit {a} --target good --columns mass --levels code --out {f}/m", 1, "--levels names 'code'"),
-        ("classify {a} {a} --out {f}/b.csv", 1, "the format is not recognized"),
-        ("classify {f}/none.bayes {a} --out {f}/b.csv", 1, "none.bayes"),
-        ("evaluate {a} --target good --new", 1, "--new scores a saved model"),
-        ("evaluate {a} --target good --loss {f}/wrong.csv", 1, "perhaps"),
-        ("evaluate {a} --target good --loss {f}/none.csv", 1, "No such file"),
-        ("evaluate {a} --target good --prior no=2", 1, "--prior no=2 is not CLASS=NUMBER"),
-        ("evaluate {a} --target good --folds many", 2, "invalid int value"),
-        ("evaluate {a} --target good --columns mass farm --groups none", 1, "no column 'none'"),
-    ],
-)  # fmt: skip
-def test_what_goes_wrong_is_one_sentence_and_a_code(arguments: str, code: int, said: str, folder: Path) -> None:
+WRONG = [
+    ("fit {a} --target nothing --out {f}/m.bayes", 1, "there is no column 'nothing' in 'a.csv'"),
+    ("fit {f}/none.csv --target good --out {f}/m.bayes", 1, "there is no file"),
+    ("fit {a} --out {f}/m.bayes", 2, "the following arguments are required: --target"),
+    ("fit {a} --target good --model forest --out {f}/m.bayes", 1, "'forest' is no model and no file"),
+    ("fit {a} --target good --set beta=1 --out {f}/m.bayes", 1, "--set beta=1 names no parameter of NaiveBayes"),
+    ("fit {a} --target good --model spode --out {f}/m.bayes", 1, "name a column for files"),
+    ("fit {a} --target good --out {f}/none/m.bayes", 1, "there is no folder"),
+    ("fit {a} --target good --columns mass --levels code --out {f}/m", 1, "--levels names 'code'"),
+    ("fit {a} --target good --levels nothing --out {f}/m", 1, "--levels names 'nothing'"),
+    ("fit {a} --target good --set discretize=widely --out {f}/m", 1, "widely"),
+    ("classify {a} {a} --out {f}/b.csv", 1, "the format is not recognized"),
+    ("classify {f}/none.bayes {a} --out {f}/b.csv", 1, "none.bayes"),
+    ("evaluate {a} --target good --new", 1, "--new scores a saved model"),
+    ("evaluate {a} --target good --loss {f}/wrong.csv", 1, "perhaps"),
+    ("evaluate {a} --target good --loss {f}/none.csv", 1, "No such file"),
+    ("evaluate {a} --target good --loss {f}/latin.csv", 1, "is no text in UTF-8"),
+    ("evaluate {a} --target good --loss {f}/large.csv", 1, "is too large for a matrix of losses"),
+    ("evaluate {a} --target good --prior no=2", 1, "--prior no=2 is not CLASS=NUMBER"),
+    ("evaluate {a} --target good --prior no=half", 1, "--prior no=half is not CLASS=NUMBER"),
+    ("evaluate {a} --target good --folds many", 2, "invalid int value"),
+    ("evaluate {a} --target good --columns mass farm --groups none", 1, "no column 'none'"),
+]
+
+
+def told_wrong(folder: Path, arguments: str) -> list[str]:
     (folder / "wrong.csv").write_text(",no,perhaps\nno,0,1\nperhaps,1,0\n", encoding="utf-8")
+    (folder / "latin.csv").write_text(",no,yes\nno,0,é\n", encoding="latin-1")
+    (folder / "large.csv").write_bytes(b"0" * (command_line.LARGEST_LOSSES + 1))
+    return [word.format(a=folder / "a.csv", f=folder) for word in arguments.split()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arguments", "code", "said"), WRONG)
+def test_what_goes_wrong_is_one_sentence_and_a_code(arguments: str, code: int, said: str, folder: Path) -> None:
+    asked = told_wrong(folder, arguments)
     before = sorted(folder.iterdir())
-    ran = command(*(word.format(a=folder / "a.csv", f=folder) for word in arguments.split()))
+    ran = command(*asked)
     assert ran.returncode == code and ran.stdout == ""
     [line] = ran.stderr.splitlines()
     assert said in line
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.slow
-def test_progress_goes_to_standard_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_of_it_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same in this process, on few rows."""
+    rows(60).to_csv(tmp_path / "a.csv", index=False)
+    for arguments, code, said in WRONG:
+        asked = told_wrong(tmp_path, arguments)
+        before = sorted(tmp_path.iterdir())
+        if code == command_line.WRONG:
+            with pytest.raises(SystemExit, match="2"):
+                here(*asked)
+        else:
+            assert here(*asked) == code
+        told = capsys.readouterr()
+        assert said in told.err and told.err.count("\n") == 1 and not told.out, arguments
+        assert sorted(tmp_path.iterdir()) == before
+
+
+def test_progress_goes_to_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     told = io.StringIO()
     monkeypatch.setattr(sys, "stderr", told)
     monkeypatch.setattr(command_line, "EACH", 0.0)
@@ -189,7 +216,6 @@ def test_progress_goes_to_standard_error(folder: Path, monkeypatch: pytest.Monke
     ]
 
 
-@pytest.mark.slow
 def test_it_is_called_off_and_taken_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Ctrl+C in the second of two passes."""
 

@@ -21,8 +21,10 @@ from bayes_engine.models.em_runs import (
     run_with_hidden_labels,
     supervised_step,
 )
+from bayes_engine.models.labelled_curve import LabelledCurve
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.workbench.figures.labelled_curve import labelled_curve
 from bayes_engine.workbench.figures.mixture import (
     ComponentEllipses,
     Film,
@@ -169,3 +171,17 @@ def test_a_shape_is_a_margin() -> None:
     shape = ComponentEllipses.of(trace, (3, 1))
     full = trace.last.parameters.full()
     assert np.array_equal(shape.covariances[-1], full[:, [3, 1]][:, :, [3, 1]])
+
+
+def test_the_curve_by_labels_shows_means_and_their_standard_errors() -> None:
+    """Three splits, of which one lost a class with few labels: the error is s/√n of the splits that are left."""
+    alone = np.array([[0.5, 0.8], [0.7, 0.9], [np.nan, 0.7]])
+    figure = labelled_curve(
+        LabelledCurve((4, 1600), 2000, 600, alone, alone + 0.1), "alone", "EM", "labels", "accuracy"
+    )
+    sent = figure.to_plotly_json()
+    first, second = sent["data"]
+    assert (first["name"], second["name"]) == ("alone", "EM") and list(first["x"]) == [4, 1600]
+    assert first["y"] == pytest.approx([0.6, 0.8]) and second["y"] == pytest.approx([0.7, 0.9])
+    assert first["error_y"]["array"] == pytest.approx([0.1, np.std([0.8, 0.9, 0.7], ddof=1) / 3**0.5])
+    assert sent["layout"]["xaxis"]["type"] == "log" and list(sent["layout"]["xaxis"]["ticktext"]) == ["4", "1,600"]

@@ -19,6 +19,7 @@ from bayes_engine.uncertainty.credible import credible
 from bayes_engine.uncertainty.plausible import log_odds, plausible
 from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.nomogram import nomogram, values_of
+from tests.conftest import slowly
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 TOGETHER = "joint-multinomial"
@@ -54,9 +55,8 @@ def test_the_digits_are_scikit_learns() -> None:
     np.testing.assert_allclose(ours.predict_proba(X), other.predict_proba(X), rtol=0, atol=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [1.0, {"u": 3.0, "v": 0.5, "*": 1.0}, "jeffreys"])
-@pytest.mark.parametrize("smoothing", ["all", "zero-only"])
+@pytest.mark.parametrize("alpha", [1.0, *map(slowly, ({"u": 3.0, "v": 0.5, "*": 1.0}, "jeffreys"))])
+@pytest.mark.parametrize("smoothing", ["all", slowly("zero-only")])
 def test_a_row_left_out_is_a_fit_without_it(alpha: object, smoothing: str) -> None:
     X, y = counted(25)
     model = NaiveBayes(likelihoods=TOGETHER, alpha=alpha, smoothing=smoothing)

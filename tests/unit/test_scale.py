@@ -412,7 +412,6 @@ def test_csv_and_batches_are_taken_up_again(tmp_path: Path, monkeypatch: pytest.
         collect_csv(tmp_path / "a.csv", target="good", resume=kept)
 
 
-@pytest.mark.slow
 def test_a_count_of_another_question_is_refused_and_one_of_changed_files_counted_anew(tmp_path: Path) -> None:
     frame = rows(900)
     made = files(frame, tmp_path)

@@ -240,7 +240,6 @@ def refused(error: type[BayesEngineError], model: Any, path: Any, **ask: Any) ->
     return str(raised.value)
 
 
-@pytest.mark.slow
 def test_what_em_over_files_refuses(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     frame = labelled(100).assign(one=1.0, x=np.arange(100.0))
@@ -265,7 +264,6 @@ def test_what_em_over_files_refuses(tmp_path: Path) -> None:
     assert said.startswith("'part1.parquet', row group 1 of 2: column 'mass' holds infinity") and "row 21" in said
 
 
-@pytest.mark.slow
 def test_a_file_of_passes_is_taken_up_for_the_same_question_alone(tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     folder, kept = written(numbers(100), tmp_path / "rows"), tmp_path / "kept"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import operator
 import os
@@ -354,3 +355,66 @@ def test_while_no_process_is_ready_a_job_does_its_work_itself(monkeypatch: pytes
 
 def test_without_a_launcher_there_are_none() -> None:
     assert pool.pool() is None
+
+
+# what a worker does, step by step -------------------------------------------------------------------------------------
+
+
+def test_a_worker_answers_each_call_of_its_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its steps in this process: what was told of a call, its result, a refusal, a fault, too much memory, a stop."""
+    for name, value in (("NEEDED", ("math",)), ("PACE", 0.0), ("LONG", -1.0), ("bound_memory", lambda: None)):
+        monkeypatch.setattr(child, name, value)
+    slower: list[int] = []
+    monkeypatch.setattr(child.os, "setpriority", lambda _which, _who, by: slower.append(by), raising=False)
+    asked = [partial(counted, 5, 0.001), partial(read_table, b""), partial(int, "x"), partial(bytearray, 1 << 60),
+             NEVER_ENDS]  # fmt: skip
+    calls = [(n, pickle.dumps(call), n < 2) for n, call in enumerate(asked)] + [(4, None, False)]
+    answers = io.BytesIO()
+    child.Child(io.BytesIO(b"".join(map(pickle.dumps, calls))), answers).serve()
+    for thread in [t for t in threading.enumerate() if t.name == "call"]:
+        thread.join(PATIENCE)
+    answers.seek(0)
+    said = list[object]()
+    while answers.tell() < len(answers.getvalue()):
+        said.append(pickle.load(answers))  # noqa: S301
+    assert isinstance(said[0], child.Ready)
+    assert any(far.progress[1] == 5 for far in said if isinstance(far, child.Far))
+    found = {answer.number: answer for answer in said if isinstance(answer, child.Answer)}
+    assert [found[n].failed for n in range(5)] == [False, True, True, True, True]
+    assert pickle.loads(found[0].value) == 10 and not found[4].value  # noqa: S301
+    refused, fault, full = (pickle.loads(found[n].value) for n in (1, 2, 3))  # noqa: S301
+    assert "empty" in str(refused) and isinstance(fault, ValueError)
+    assert str(full) == "this needs more than 2000 MB of memory"
+    assert capsys.readouterr().err.startswith("a worker process: ValueError at ") and set(slower) == {10}
+    assert found[0].memory > 1_000_000
+
+
+def test_an_error_that_cannot_be_sent_is_told_in_words() -> None:
+    class Here(Exception):
+        pass
+
+    assert repr(pickle.loads(child._pickled(Here("no")))) == "RuntimeError('Here: no')"  # noqa: S301
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds what a process reserves")
+def test_a_worker_is_modest(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import resource
+
+    done: list[tuple[object, ...]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda *asked: done.append(asked))
+    monkeypatch.setattr(child.signal, "signal", lambda *asked: done.append(asked))
+    monkeypatch.setattr(child.os, "nice", lambda by: done.append((by,)))
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    child.bound_memory()
+    with warnings.catch_warnings():
+        child.be_modest()
+    thread = threading.Thread(target=partial(int, "a cell"))
+    thread.start()
+    thread.join()
+    (kind, (soft, hard)), *rest = done
+    assert kind == resource.RLIMIT_DATA and soft == hard > child.MOST
+    assert rest == [(child.signal.SIGINT, child.signal.SIG_IGN), (child.NICE,)]
+    told = capsys.readouterr().err
+    assert told.startswith("a worker process: ValueError at threading.py:") and "a cell" not in told
