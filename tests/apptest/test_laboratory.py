@@ -18,16 +18,17 @@ from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn
 from bayes_engine.workbench.laboratory.excess_risk import fitted_once
 from bayes_engine.workbench.laboratory.rare_class import rare_class
 from bayes_engine.workbench.laboratory.truth import bayes_risk
-from pages.active.sandbox import read_parts
+from pages.active.sandbox import SCENES, Setup, read_parts
 from pages.runtime.state import START, Spec, State
+from pages.views.laboratory import canvas, study
 from pages.views.laboratory import setup as lab
-from pages.views.laboratory import study
 from tests.apptest.opened import opened, showing, written
 from tests.conftest import every_other, slowly
 from tests.known_truths import gaussians
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 """Two unit circles two apart: Φ(−1) under equal priors."""
+SCENE = Setup(**vars(SCENES["equal"]), scene="equal", losses=((0.0, 1.0), (1.0, 0.0)), width=1.0, n=10, seed=0)
 
 
 @pytest.fixture(autouse=True)
@@ -462,3 +463,32 @@ def test_a_rare_class_is_shown_under_both_models(of: str, language: str) -> None
     recall = study.recall[:, :, study.place(11)].mean(axis=1)
     said = "\n".join(m.value for m in app.markdown)
     assert f"**{recall[0]:.3f}**" in said and f"**{recall[1]:.3f}**" in said
+
+
+def test_a_click_of_the_pen_adds_a_point_or_takes_one_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(canvas, "pen", lambda _now: 1)
+    points = ((0, 0.0, 0.0), (1, 1.0, 1.0))
+    now = replace(SCENE, kind="drawn", points=points)
+    for sent, then in (
+        ({"x": 0.126, "y": 2}, (*points, (1, 0.13, 2.0))), ({"x": 0, "y": 0, "remove": 0}, None),
+        ({"x": 0, "y": 0, "remove": 7}, (*points, (1, 0.0, 0.0))), ({"x": "0", "y": 0}, None),
+        ({"x": 1e9, "y": 0}, None),
+    ):  # fmt: skip
+        assert canvas._with_click(now, sent) == then, sent
+    assert canvas._with_click(replace(now, points=(*points, (1, 2.0, 2.0))), {"x": 0, "y": 0, "remove": 1}) == (
+        (0, 0.0, 0.0), (1, 2.0, 2.0),
+    )  # fmt: skip
+
+
+def test_what_the_plane_takes_along_is_its_losses_and_shares() -> None:
+    whole = canvas._editor(replace(SCENE, losses=((0.0, 5.0), (1.0, 0.0), (0.4, 0.4))), "plane")
+    assert [one["own"] for one in whole["decisions"]] == [False, False, True]
+    assert whole["loss"] == [[0.0, 5.0], [1.0, 0.0], [0.4, 0.4]] and whole["own"] == [0.5, 0.5]
+    assert len(canvas._editor(SCENE, "plane")["decisions"]) == 2
+
+
+def test_a_prior_or_a_loss_of_the_truth_is_set() -> None:
+    three = replace(SCENE, priors=(0.5, 0.3, 0.2))
+    assert dict(lab._with_prior(three, 0, START, 0.75).view)["lab_priors"] == (0.75, 0.15, 0.1)
+    assert dict(lab._with_loss(SCENE, 1, 0, START, 3.5).view)["lab_losses"] == ((0.0, 1.0), (3.5, 0.0))
+    assert dict(lab._with_loss(SCENE, 0, 1, START, None).view)["lab_losses"] == ((0.0, 0.0), (1.0, 0.0))

@@ -339,3 +339,17 @@ def _none_flips(_rng: np.random.Generator, classes: tuple[str, ...], refuse: str
     k = len(classes)
     losses = LossMatrix(classes, classes, 12.0 - 12.0 * np.eye(k)).with_refusal(0.001, refuse)
     return np.full(k, 1 / k), np.full(k, 0.5), losses
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_losses_that_are_drawn_last_have_a_flip_margin_by_default_too(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the three thousand draws above a few."""
+    for seed in range(5):
+        prior, density, loss = expected_losses._surely(np.random.default_rng(seed), tuple("abc"[:k]), "refuse")
+        posterior = prior * density / (prior @ density)
+        risk = loss.table @ posterior
+        assert risk.argmin() == posterior.argmax() and risk[-1] == pytest.approx(1.0) and risk.min() < 2 / 3
+    monkeypatch.setattr(expected_losses, "_numbers", _none_flips)
+    assert (
+        expected_losses._flipping(_none_flips(np.random.default_rng(), ("a", "b"), "no")[2], np.full(2, 0.5), 2) is None
+    )

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from statistics import NormalDist
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 
+from bayes_engine import NaiveBayes, Schema, Variable
 from bayes_engine.datasets import datasets_folder
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
+from bayes_engine.structure.graph import DAG
 from bayes_engine.workbench.derivation.check import mark
 from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
+from bayes_engine.workbench.lessons.choices import options_of, problem_of_question, right_option
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity
 from bayes_engine.workbench.lessons.lesson_toml import line_of, parse_lesson
+from bayes_engine.workbench.lessons.predictions import PREDICTIONS
 from bayes_engine.workbench.lessons.quantities.registry import QUANTITIES
 from pages import active
 from pages.active import lesson_in_use
@@ -388,3 +397,63 @@ def test_the_answer_of_a_lesson_changes_with_the_state(
     kind: str, name: str, on_screen: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert changes(kind, name, on_screen, monkeypatch)
+
+
+# limits, choices, and quantities of what is on screen --------------------------------------------------------------
+
+SEEN = pd.DataFrame({"a": [1.0, 3.0, None, 9.0], "b": ["u", "v", "u", "v"]})
+
+
+def in_sight(**parts: Any) -> Any:
+    """What is on screen, as far as a quantity asks."""
+    settings = parts.pop("settings", {})
+    return SimpleNamespace(**{"X": SEEN, "setting": settings.__getitem__, **parts})
+
+
+def test_a_slider_goes_from_the_least_to_the_most_that_there_may_be() -> None:
+    pairs = SimpleNamespace(schema_=Schema((Variable("b", "categorical", ("u", "v", "w")),)))
+    loss = LossMatrix(("u", "v"), ("u", "v"), [[0, 5], [-2, 0]])
+    column = {"lab_tab": "fitted", "lab_fitted_column": 0}
+    for name, arguments, used, limits in (
+        ("risk", {}, in_sight(loss=loss), (-2.0, 5.0)),
+        ("mean", {"column": "a"}, in_sight(), (1.0, 9.0)),
+        ("likelihood_peak", {"parameter": "p"}, in_sight(settings={"lab_tab": "rare"}), (0.0, 10.0)),
+        ("likelihood_peak", {"parameter": "mean"}, in_sight(settings=column), (1.0, 9.0)),
+        ("likelihood_peak", {"parameter": "sd"}, in_sight(settings=column), (0.0, 4.0)),
+        ("information", {}, in_sight(pairs=pairs), (0.0, math.log(3))),
+        ("arcs", {}, in_sight(), (0.0, 3.0)),
+        ("marginal_likelihood", {}, in_sight(), (-24.0, 0.0)),
+        ("network_log_probability", {}, in_sight(), (-6.0, 0.0)),
+    ):
+        assert PREDICTIONS[name].limits(used, arguments) == pytest.approx(limits), name
+
+
+def test_a_choice_has_its_right_option_among_its_options_or_says_that_there_is_none() -> None:
+    graph = DAG(("rain", "wet", "slip"), (("rain", "wet"), ("wet", "slip")))
+    step = SimpleNamespace(move=SimpleNamespace(arc=("slip", "wet")))
+    found = SimpleNamespace(graph=graph, trace=SimpleNamespace(steps=[step]))
+    arc = AskedQuantity("first_arc")
+    assert options_of(arc, in_sight(search=found)) == [("rain", "wet"), ("rain", "slip"), ("wet", "slip")]
+    assert right_option(arc, in_sight(search=found)) == 2
+    found.trace.steps = []
+    with pytest.raises(BayesEngineError, match="the search has added no arc"):
+        right_option(arc, in_sight(search=found))
+    asked = AskedQuantity("separated", {"a": "rain", "b": "slip"})
+    network = SimpleNamespace(names=graph.nodes, graph=graph)
+    for evidence, place in (((), 1), (("wet",), 0)):  # a chain is blocked by its middle
+        assert right_option(asked, in_sight(network=network, evidence=dict.fromkeys(evidence, "yes"))) == place
+    assert "there is no quantity 'luck'" in str(problem_of_question(AskedQuantity("luck")))
+
+
+def test_quantities_of_a_case_are_counted_without_the_rows_that_were_taken_away() -> None:
+    """P(c|x) of one column by hand: (n(x, c) + 1) / (n(c) + 2) times n(c) / n."""
+    X, y = pd.DataFrame({"b": ["u", "u", "v", "v", "u"]}), pd.Series(["yes", "yes", "no", "no", "no"])
+    used = in_sight(X=X, y=y, model=NaiveBayes().fit(X, y), case=X.iloc[[0]], removed=(0,))
+    joint = {"yes": 2 / 3 * 1 / 4, "no": 2 / 5 * 3 / 4}
+    share = joint["yes"] / sum(joint.values())
+    assert QUANTITIES["posterior_without"](used, "yes") == pytest.approx(share)
+    scored = in_sight(settings={"net_score": "bdeu"}, search=SimpleNamespace(score=-12.5))
+    assert QUANTITIES["marginal_likelihood"](scored) == -12.5
+    priced = in_sight(settings={"net_score": "bic"}, search=SimpleNamespace(score=-12.5))
+    with pytest.raises(BayesEngineError, match="is no marginal likelihood"):
+        QUANTITIES["marginal_likelihood"](priced)

@@ -48,8 +48,8 @@ from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, scan
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.partial import MergeTree, PartialNode
-from bayes_engine.store.statistics import load_partial
+from bayes_engine.stats.partial import MergeTree, PartialNode, PartialStatistics
+from bayes_engine.store.statistics import load_partial, load_passes, packed_partial, packed_passes
 from tests.conftest import ROOT
 
 
@@ -686,3 +686,85 @@ def test_threads_are_no_more_than_memory_is_meant_for(monkeypatch: pytest.Monkey
     assert scan.threads_of(None, plan=replace(plan, want="values")) == 2
     assert scan.threads_of(6, plan=plan) == 6
     assert scan.batch_rows(16) == scan.BATCH and scan.batch_rows(1000) == 1048
+
+
+def test_what_no_count_can_be_made_of_is_refused_in_words(tmp_path: Path) -> None:
+    whole, none = tmp_path / "a.parquet", tmp_path / "none.parquet"
+    frame = rows(40)
+    frame.to_parquet(whole)
+    frame.iloc[:0].to_parquet(none)
+    assert "the files are empty" in refused(TableError, none, columns=["seeds"])
+    assert "there is no column to count" in refused(ParameterError, whole, columns=["good"])
+    assert "the weight 'sound' holds strings" in refused(TableError, whole, columns=["mass"], weight="sound")
+    assert "sum to 1.2e+17" in refused(TableError, _weighing(frame, tmp_path, 3e15), columns=["mass"], weight="times")
+    assert "too large in row 1" in refused(
+        TableError, _weighing(frame, tmp_path, -1.0), columns=["mass"], weight="times"
+    )
+    cut = Schema((Variable("mass", "continuous", ("low", "high"), cuts=(1e6,)),))
+    frame.assign(mass=[np.inf, *[1.0] * 39]).to_parquet(none)
+    assert "'mass' holds infinity in row 1" in refused(TableError, none, schema=cut)
+    (tmp_path / "empty").mkdir()
+    assert "there is no file to read" in refused(ReadError, tmp_path / "empty")
+    with pytest.raises(ParameterError, match="target= names no column"):
+        collect_parquet(whole, target=None)  # type: ignore[arg-type]
+    with pytest.raises(TableError, match="the iterator yields nothing"):
+        collect_batches([], target="good")
+    text = tmp_path / "a.csv"
+    for lines, error, said in (
+        ("good,x,x\ny,1,2\n", ReadError, "has two columns 'x'"),
+        ("good,x\ny,1,2\nn\n", ReadError, "block 1 cannot be read"),
+        ("good,x\ny,\nn,\n", TableError, "'x' has no value in 'a.csv' as far as it is read"),
+    ):
+        text.write_text(lines)
+        with pytest.raises(error, match=said):
+            collect_csv(text, target="good")
+
+
+def _weighing(frame: pd.DataFrame, folder: Path, weight: float) -> Path:
+    frame.assign(times=weight).to_parquet(place := folder / "weighing.parquet")
+    return place
+
+
+def test_arrow_in_every_form_is_counted_as_pandas_does() -> None:
+    """Decimals, a column without a value, batches, tables and mappings, against pandas' own mean and counts."""
+    frame = pd.DataFrame({"price": [1.25, 2.5, 0.0, 4.0], "code": [7, 7, 8, 8], "good": ["y", "n", "y", "n"]})
+    decimals = pa.array(frame["price"], pa.float64()).cast(pa.decimal128(6, 2))
+    table = pa.table({
+        "price": decimals, "code": pa.array(frame["code"]).cast(pa.decimal128(19, 0)), "good": frame["good"].tolist(),
+    })  # fmt: skip
+    without = {"price": pa.nulls(2), "code": pa.nulls(2), "good": ["y", "n"]}
+    schema = Schema((Variable("price", "continuous"), Variable("code", "categorical", (7, 8))))
+    for batches in ([*table.to_batches(), without], [table, pa.table(without)]):
+        stats = collect_batches(batches, target="good", schema=schema)
+        price = stats.moments.column("price")
+        assert price.weight.tolist() == [2, 2]
+        np.testing.assert_allclose(price.mean, frame.groupby("good")["price"].mean(), rtol=1e-12)
+        assert stats.counts.tables["code"].tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_a_count_that_was_kept_is_checked_when_it_is_taken_up() -> None:
+    """Nodes of blocks that no node has, of other columns, or of the same blocks twice; and what is no count at all."""
+    stats = NaiveBayes().fit(pd.DataFrame({"x": ["a", "b"]}), ["u", "v"]).stats_
+    node = PartialNode(0, 0, 0, 1, 2, stats)
+    whole = PartialStatistics("good", ("x",), None, "columns", None, (), (node,))
+    assert load_partial(packed_partial(whole)).nodes[0].rows == 2
+    for nodes, said in (
+        ((replace(node, stop=3),), "of blocks that no node has"),
+        ((replace(node, start=1, stop=3),), "of blocks that no node has"),
+        ((replace(node, files=1),), "of blocks that no node has"),
+        ((node, node), "of the same blocks"),
+        ((replace(node, file=1), node), "of the same blocks"),
+        ((replace(node, stats=replace(stats, class_weight=-stats.class_weight)),), "below 0"),
+    ):
+        with pytest.raises(StoreError, match=said):
+            load_partial(packed_partial(replace(whole, nodes=nodes)))
+    with pytest.raises(StoreError, match="of other columns"):
+        load_partial(packed_partial(replace(whole, columns=("y",))))
+    with pytest.raises(StoreError, match="holds no partial statistics, but a tuple"):
+        load_partial(packed_passes(("asked",), 7, (), ()))
+    for asked, said in (
+        (packed_passes((), -1, (), ()), "no passes of EM"),
+        (packed_partial(whole), "do not go together"),
+    ):
+        with pytest.raises(StoreError, match=said):
+            load_passes(asked)

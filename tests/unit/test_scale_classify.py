@@ -18,7 +18,7 @@ from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, SchemaMismatch, StoreError, TableError
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, sources
-from bayes_engine.scale.written import _ParquetAnswer
+from bayes_engine.scale.written import WRITERS, PartsBeside, _ParquetAnswer
 from bayes_engine.table import guard
 from bayes_engine.workbench.incoming.classified_file import answers, score_file
 from bayes_engine.workbench.incoming.file_blocks import open_cells
@@ -270,3 +270,32 @@ def test_what_is_called_off_or_fails_at_the_end_leaves_nothing(tmp_path: Path, m
     with pytest.raises(StoreError, match=r"a.parquet' cannot be written: No space left on device"):
         classify_files(model, made, tmp_path / "a.parquet")
     assert sorted(p.name for p in tmp_path.iterdir()) == [p.name for p in made]
+
+
+def test_where_an_answer_cannot_be_written_it_is_said_and_nothing_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = pa.schema([("n", pa.int64())])
+    for writer in (WRITERS[".csv"], WRITERS[".parquet"]):
+        with pytest.raises(StoreError, match="cannot be written: No such file"), writer(tmp_path / "no" / "a", schema):
+            pass
+    parts = PartsBeside(tmp_path / "parts")
+    parts.__enter__()
+    (parts.folder / ".begun").touch()  # of a worker that was lost
+    monkeypatch.setattr(Path, "rename", _full)
+    with pytest.raises(StoreError, match="cannot be written: File exists"):
+        parts.__exit__(None, None, None)
+    monkeypatch.undo()
+    parts = PartsBeside(tmp_path / "parts")
+    parts.__enter__()
+    pq.write_table(pa.table({"n": [1, 2]}), parts.folder / "part.parquet")
+    parts.rows["part.parquet"] = 3
+    with pytest.raises(StoreError, match="does not hold the rows that were written"):
+        parts.__exit__(None, None, None)
+    with pytest.raises(StoreError, match="cannot be written: No such file"), PartsBeside(tmp_path / "no" / "parts"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def _full(*_given: object) -> None:
+    raise FileExistsError(17, "File exists")

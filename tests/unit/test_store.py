@@ -66,6 +66,7 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.store import MOST_BYTES, pack, unpack, values
 from bayes_engine.store.forms import FORMS
+from bayes_engine.store.validation import check_look_up, check_rows
 from bayes_engine.store.values import RECORDS, ValueReader, ValueWriter
 from bayes_engine.structure.graph import DAG
 from tests.conftest import every_other, one_in, slowly
@@ -970,3 +971,33 @@ def test_a_header_may_hold_more_where_the_file_may_be_larger() -> None:
         unpack(data, "statistics")
     with pytest.raises(StoreError, match="333333 are the most"):
         unpack(holding("[" + "0," * 340_000 + "0]"), "model", limit=2**27)
+
+
+def test_a_table_to_look_up_and_rows_that_no_fit_has_are_refused() -> None:
+    X = pd.DataFrame({"word": ["a", "b", "a", "b"], "x": [1.0, 2.0, 4.0, 6.0], "n": [1, 0, 3, 1]})
+    y = ["u", "u", "v", "v"]
+    model = NaiveBayes(likelihoods={"n": "poisson"}).fit(X, y)
+    table = LookUp.of(model)
+    check_look_up(table)
+    word, number, count = table.columns
+    for wrong, said in (
+        (replace(word, variable=replace(word.variable, levels=("a", "c"))), "not of the columns"),
+        (replace(number, sd=number.sd[:1]), "does not have a number for each class"),
+        (replace(number, sd=-number.sd), "a spread, a rate or a weight below 0"),
+        (replace(count, rate=count.rate * np.nan), "does not have a number for each class"),
+    ):
+        with pytest.raises(StoreError, match=said):
+            check_look_up(replace(table, columns=(wrong,)))
+    rows = LazyNaiveBayes().fit(X, y).stats_
+    table_, labels = rows.blocks[0]
+    for block, said in (
+        ((replace(table_, columns=table_.columns[:2]), labels), "not of the columns"),
+        ((table_, replace(labels, codes=None)), "has no class for each row"),
+        ((replace(table_, columns=(table_.columns[0].astype(np.int64), *table_.columns[1:])), labels), "another type"),
+        (
+            (replace(table_, columns=(table_.columns[0], table_.columns[1] * np.inf, table_.columns[2])), labels),
+            "no number",
+        ),
+    ):
+        with pytest.raises(StoreError, match=said):
+            check_rows(replace(rows, blocks=(block,)))
