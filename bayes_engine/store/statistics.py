@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,21 @@ from bayes_engine.store.values import ValueReader, ValueWriter
 
 MOST_BYTES = 2**31
 """The largest file of an unfinished count."""
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Raises StoreError on whatever is wrong with the content of a file."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except BayesEngineError as error:
+        raise StoreError("the file does not hold statistics: {reason}", reason=error.message) from None
+    except Exception as error:  # a hostile file may go wrong anywhere, and nowhere is it the caller's fault
+        raise StoreError(
+            "the file does not hold statistics: its parts do not go together ({reason})", reason=type(error).__name__
+        ) from error
 
 
 def save_partial(partial: PartialStatistics, path: str | os.PathLike[str]) -> None:
@@ -44,7 +60,7 @@ def load_partial(source: str | os.PathLike[str] | bytes) -> PartialStatistics:
     """The unfinished count that `save_partial` wrote to a path, or whose bytes these are. Raises StoreError, with the
     reason, on any other file."""
     content, blobs = unpack(read_file(source, MOST_BYTES), "statistics", limit=MOST_BYTES)
-    try:
+    with _refusing():
         partial = ValueReader(blobs, {}).read(content)
         if not isinstance(partial, PartialStatistics):
             raise StoreError("the file holds no partial statistics, but a {kind}", kind=type(partial).__name__)
@@ -61,19 +77,11 @@ def load_partial(source: str | os.PathLike[str] | bytes) -> PartialStatistics:
         for a, b in pairwise(partial.nodes):
             if b.file < a.file + a.files or (b.file == a.file and (b.files or a.stop > b.start)) or b.file < a.file:
                 raise StoreError("two nodes of the count are of the same blocks")
-    except StoreError:
-        raise
-    except BayesEngineError as error:
-        raise StoreError("the file does not hold statistics: {reason}", reason=error.message) from None
-    except Exception as error:  # a hostile file may go wrong anywhere, and nowhere is it the caller's fault
-        raise StoreError(
-            "the file does not hold statistics: its parts do not go together ({reason})", reason=type(error).__name__
-        ) from error
     return partial
 
 
 def save_passes(
-    asked: tuple[str, ...], seed: int, sources: tuple[PartialSource, ...], found: Sequence[Any], path: Any
+    asked: tuple[str, ...], seed: int, sources: tuple[PartialSource, ...], passes: Sequence[Any], path: Any
 ) -> None:
     """Write what the passes of EM found so far to `path`, whole or not at all: what was `asked`, the `seed` of its
     starts, the files, and of each pass its numbers, arrays and statistics. Raises StoreError where that cannot be done.
@@ -84,32 +92,28 @@ def save_passes(
     ...     load_passes(f"{folder}/part")
     (('two components',), 7, (), ((1.5, None),))
     """
-    write_file(path, packed_passes(asked, seed, sources, found))
+    write_file(path, packed_passes(asked, seed, sources, passes))
 
 
-def packed_passes(asked: tuple[str, ...], seed: int, sources: tuple[PartialSource, ...], found: Sequence[Any]) -> bytes:
+def packed_passes(
+    asked: tuple[str, ...], seed: int, sources: tuple[PartialSource, ...], passes: Sequence[Any]
+) -> bytes:
     """The file that `save_passes` writes."""
     writer = ValueWriter(lambda value, writer, where: None)
-    content = writer.write((asked, seed, sources, tuple(found)), "the passes of EM")
+    content = writer.write((asked, seed, sources, tuple(passes)), "the passes of EM")
     return pack("statistics", content, writer.blobs, limit=MOST_BYTES)
 
 
 def load_passes(path: Any) -> tuple[tuple[str, ...], int, tuple[PartialSource, ...], tuple[Any, ...]]:
     """What `save_passes` wrote, at a path or as bytes. Raises StoreError, with the reason, on any other file."""
     content, blobs = unpack(read_file(path, MOST_BYTES), "statistics", limit=MOST_BYTES)
-    try:
-        asked, seed, sources, found = ValueReader(blobs, {}).read(content)
+    with _refusing():
+        asked, seed, sources, passes = ValueReader(blobs, {}).read(content)
         sound = type(seed) is int and seed >= 0 and all(type(s) is PartialSource for s in sources)
-        if not sound or not all(type(part) is tuple for part in found):
+        if not sound or not all(type(part) is tuple for part in passes):
             raise StoreError("the file holds no passes of EM")
-        for part in found:
+        for part in passes:
             for value in part:
                 if isinstance(value, SufficientStatistics):
                     check_statistics(value)
-    except StoreError:
-        raise
-    except Exception as error:  # as in load_partial
-        raise StoreError(
-            "the file does not hold statistics: its parts do not go together ({reason})", reason=type(error).__name__
-        ) from error
-    return asked, seed, sources, found
+    return asked, seed, sources, passes
