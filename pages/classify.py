@@ -33,14 +33,14 @@ if upload is None:
 file_given.offer_similar_columns(table, fitted, upload)
 absent = columns_taken.absent(table, fitted, upload)
 try:
-    columns_taken.say(table, absent)
+    columns_taken.doubtful_columns(table, absent)
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:
     file_given.refuse(table, upload, error.message)
     columns_taken.choose(table, fitted, upload, (), open_=True)
     reading.reading_choices(upload, columns_taken.kept_where_the_names_are)
     end_page()
-columns_taken.say(table, doubts := judged.rows.doubts)
+columns_taken.doubtful_columns(table, doubts := judged.rows.doubts)
 columns_taken.choose(table, fitted, upload, doubts, open_=False)
 
 result = results.Results(judged)

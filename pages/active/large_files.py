@@ -115,7 +115,7 @@ def _sample_of(digest: str, _content: bytes) -> SampleOf | None:
     return large_file.sample_of(_content)
 
 
-def say_sample() -> None:
+def sample_notice() -> None:
     """On every page with the table: that its numbers are of a sample, of how many rows and of which file."""
     of = sample_in_use()
     if of is None:

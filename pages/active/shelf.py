@@ -176,10 +176,10 @@ def title(spec: Spec, table: active.FittableTable | None = None) -> str:
     return " · ".join([words.spec(replace(spec, parameters=())), *differing[:1]]) + (" …" if len(differing) > 1 else "")
 
 
-def told_apart(names: Iterable[str]) -> list[str]:
+def distinct_names(names: Iterable[str]) -> list[str]:
     """The names of the models on the shelf, no two alike.
 
-    >>> told_apart(["TAN", "TAN", "mine", "TAN"])
+    >>> distinct_names(["TAN", "TAN", "mine", "TAN"])
     ['TAN', 'TAN (2)', 'mine', 'TAN (3)']
     """
     apart: list[str] = []
@@ -190,14 +190,14 @@ def told_apart(names: Iterable[str]) -> list[str]:
 
 def names(table: active.FittableTable) -> list[str]:
     """What the models on the shelf are called: as a person says, or by what they are."""
-    return told_apart(spec.name or title(spec, table) for spec in active.shelf_of(table))
+    return distinct_names(spec.name or title(spec, table) for spec in active.shelf_of(table))
 
 
 def named(table: active.FittableTable, state: State, name: str) -> State:
     """The state with the active model called so; "" is its own title again. What another is called gets a number."""
     wanted, here = clean(name, NAMED - 4).strip(), active_place(table)
     others = [other for place, other in enumerate(names(table)) if place != here]
-    free = told_apart([*others, wanted])[-1] if wanted else ""
+    free = distinct_names([*others, wanted])[-1] if wanted else ""
     return edit_active_model(table, lambda spec: replace(spec, name=free))(state)
 
 

@@ -171,17 +171,17 @@ class _Together(tuple[ForwardMsg, ...]):
     __slots__ = ()
 
 
-def tell_the_loop_together() -> None:
+def notify_loop_together() -> None:
     """Hand the event loop together what a script has drawn within `TOGETHER`, in the same order, and have it sent so
     too. Streamlit wakes the loop for each element, a system call for which the script lets go of the interpreter, wakes
     it once more to say that there is something to send, and goes through the whole loop between any two elements: of a
     rerun of Case with 290 elements a third."""
-    tell, flush, send = AppSession._call_soon_on_event_loop, AppSession.flush_browser_queue, Runtime._send_message
-    if hasattr(tell, "__wrapped__"):
+    notify, flush, send = AppSession._call_soon_on_event_loop, AppSession.flush_browser_queue, Runtime._send_message
+    if hasattr(notify, "__wrapped__"):
         return  # as above: twice it would wait for itself
     lock = threading.RLock()  # what is freed meanwhile may call too
 
-    @wraps(tell)
+    @wraps(notify)
     def _call_soon_on_event_loop(self: Any, callback: Callable[[], None]) -> None:
         with lock:
             waiting: list[Callable[[], None]] = self.__dict__.setdefault("calls_waiting", [])
@@ -207,7 +207,7 @@ def tell_the_loop_together() -> None:
                 if enqueued is not None:
                     enqueued()
 
-        tell(self, lambda: self._event_loop.call_later(TOGETHER, call_all))
+        notify(self, lambda: self._event_loop.call_later(TOGETHER, call_all))
 
     @wraps(flush)
     def flush_browser_queue(self: Any) -> list[Any]:

@@ -44,14 +44,14 @@ def begin() -> None:
 
 @contextmanager
 def watching(update: Callable[[private.Elements], None]) -> Iterator[None]:
-    """What the page draws inside is given to `update` at each `tell_watchers`, by kinds; what it changes is sent."""
+    """What the page draws inside is given to `update` at each `update_watchers`, by kinds; what it changes is sent."""
     with private.recorded() as drawn:
         yield
     with _lock:
         _watching[session_id()] = _Watched(drawn, update, copy_context())
 
 
-def tell_watchers() -> None:
+def update_watchers() -> None:
     """What pages watch has changed."""
     with _lock:
         _stale.update(_watching)

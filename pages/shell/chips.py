@@ -87,7 +87,7 @@ def state_chips(uses: Collection[str]) -> None:
 
 def _names(specs: Iterable[Spec]) -> list[str]:
     """What the models are called, shortly, and no two alike."""
-    return shelf.told_apart(spec.name or words.spec(spec) for spec in specs)
+    return shelf.distinct_names(spec.name or words.spec(spec) for spec in specs)
 
 
 def _model_chip(table: active.FittableTable) -> None:

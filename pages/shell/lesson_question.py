@@ -238,7 +238,7 @@ def _commit(question: ToPredict, options: list[str], position: float, open_: Cla
             return state
         if open_ is not None:
             if CLASS.answer(open_.serial, visitor, value):
-                wake.tell_watchers()
+                wake.update_watchers()
             return state.showing(keys.LESSON_ANSWER.to(text))
         return state.showing(keys.LESSON_ANSWER.to(text), keys.LESSON_COMMITTED.to(text))
 
@@ -253,11 +253,11 @@ def _commit(question: ToPredict, options: list[str], position: float, open_: Cla
         st.markdown(_unreadable(), width="content")
     elif open_ is not None and (sent := CLASS.given(visitor)) is not None:
         sentence = _("Sent: {value}. You may change it until your teacher reveals the answer.")
-        shown = sentence.format(value=_said(question, sent, options))
+        shown = sentence.format(value=_in_words(question, sent, options))
         st.markdown(f":green[:material/check_circle:] {shown}", width="content")
 
 
-def _said(question: ToPredict, value: float, options: list[str]) -> str:
+def _in_words(question: ToPredict, value: float, options: list[str]) -> str:
     """A prediction or an answer, in words."""
     if options:
         return md(options[int(value)], 60)
@@ -280,10 +280,10 @@ def _revealed(question: ToPredict, given: float | None, options: list[str]) -> s
         right = predicting.answer(question)
     except BayesEngineError as error:
         return f":material/info: {error.message.local(md)}"
-    answer = f"**{_said(question, right, options)}**"
+    answer = f"**{_in_words(question, right, options)}**"
     if given is None:
         return _("It is {value}.").format(value=answer)
-    chosen = _said(question, given, options)
+    chosen = _in_words(question, given, options)
     away = distance(question.asked, given, right)
     if options:
         if away == 0:

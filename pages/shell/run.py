@@ -27,7 +27,7 @@ def _process_start() -> None:
         private.share_widget_states()
         private.name_callers()
         private.look_values_up()
-        private.tell_the_loop_together()
+        private.notify_loop_together()
         private.at_each_ask(runtime, addresses.note)
         jobs.share_the_machine()
     gc.freeze()
@@ -63,7 +63,7 @@ def run(begun: frame.Run) -> None:
             workspace.notice(begun.here, frozenset(pages))
             chips.warnings()
             if "table" in frame.place_of(begun.here).uses(current()):
-                large_files.say_sample()
+                large_files.sample_notice()
             class_question.line()
             lesson_bar.lesson_bar(begun.here)
             presenter.bar(begun.here)

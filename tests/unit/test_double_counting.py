@@ -24,11 +24,11 @@ from bayes_engine.workbench.derivation.double_counting import (
     Example,
     TrainingRows,
     copied,
-    counted_twice,
+    double_counting,
     double_counting_by_chance,
     held_out_alone,
     held_out_with_copies,
-    most_counted_twice,
+    most_double_counting,
     posterior_with_copies,
     refit_with_copies,
     two_switches,
@@ -58,7 +58,7 @@ class Study:
         self.mean = AODE(**shared).fit(self.X, self.y)
 
     def of(self, case: pd.DataFrame, **use: Any) -> DoubleCounting:
-        found = counted_twice(self.naive, self.tree, self.mean, case, **use)
+        found = double_counting(self.naive, self.tree, self.mean, case, **use)
         assert found is not None
         return found
 
@@ -136,7 +136,7 @@ def test_a_copied_column_is_counted_twice_to_the_nat() -> None:
     longer, _ = copied(X, Schema.from_dtypes(X), "纹理", 1)
     naive, tree, mean = (m.fit(longer, y) for m in (NaiveBayes(alpha=1e-9), TAN(alpha=1e-9), AODE(alpha=1e-9)))
     case = longer.iloc[[7]]
-    found = counted_twice(naive, tree, mean, case)
+    found = double_counting(naive, tree, mean, case)
     assert found is not None
     edge = next(e for e in found.edges if {e.parent, e.child} == {"纹理", "纹理 2"})
     own = naive.explain(case).contributions(found.for_, found.against)["纹理"].iloc[0]
@@ -160,7 +160,7 @@ def test_the_pair_pulls_where_the_sum_goes() -> None:
         largest = found.largest_pair
         assert largest is not None and largest.nats * found.nats > 0
         assert all(abs(e.nats) <= abs(largest.nats) for e in found.edges if e.nats * found.nats > 0)
-    row, nats = most_counted_twice(study.naive, study.tree, study.X) or (-1, 0.0)
+    row, nats = most_double_counting(study.naive, study.tree, study.X) or (-1, 0.0)
     assert nats == pytest.approx(max(study.of(study.X.iloc[[i]]).nats for i in range(17)))
     assert nats == pytest.approx(study.of(study.X.iloc[[row]]).nats)
 
@@ -169,7 +169,7 @@ def test_no_account_where_a_class_is_impossible() -> None:
     X, y, _schema = table("watermelon2")
     naive, tree, mean = (m.fit(X, y) for m in (NaiveBayes(alpha=0.0), TAN(alpha=0.0), AODE(alpha=0.0)))
     impossible = X.iloc[[7]].assign(敲声="清脆")
-    assert counted_twice(naive, tree, mean, impossible) is None
+    assert double_counting(naive, tree, mean, impossible) is None
 
 
 # one column, again and again ------------------------------------------------------------------------------------------

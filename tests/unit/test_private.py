@@ -185,8 +185,8 @@ def told_together(monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], list[Any]
     monkeypatch.setattr(AppSession, "_call_soon_on_event_loop", lambda _session, call: woken.append(call))
     monkeypatch.setattr(AppSession, "flush_browser_queue", AppSession.flush_browser_queue)  # put back afterwards
     monkeypatch.setattr(Runtime, "_send_message", lambda _runtime, _info, message: sent.append(message))
-    private.tell_the_loop_together()
-    private.tell_the_loop_together()  # as after all caches were cleared
+    private.notify_loop_together()
+    private.notify_loop_together()  # as after all caches were cleared
     return woken, sent
 
 

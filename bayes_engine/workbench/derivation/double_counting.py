@@ -80,7 +80,7 @@ class DoubleCounting:
         return LogOddsTerms(self.for_, self.against, tuple(steps))
 
 
-def counted_twice(
+def double_counting(
     naive: NaiveBayes,
     tree: TAN,
     mean: AODE,
@@ -96,7 +96,7 @@ def counted_twice(
     >>> from bayes_engine.datasets import load_dataset
     >>> melons = load_dataset("watermelon2")
     >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
-    >>> counted = counted_twice(NaiveBayes().fit(X, y), TAN().fit(X, y), AODE().fit(X, y), X.iloc[[0]])
+    >>> counted = double_counting(NaiveBayes().fit(X, y), TAN().fit(X, y), AODE().fit(X, y), X.iloc[[0]])
     >>> counted.for_, round(counted.nats, 4), round(sum(e.nats for e in counted.edges), 4)
     ('是', -1.6769, -1.6769)
     """
@@ -142,7 +142,7 @@ def double_counting_by_chance(tree: TAN, case: pd.DataFrame, counted: DoubleCoun
     >>> melons = load_dataset("watermelon2")
     >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
     >>> tree = TAN().fit(X, y)
-    >>> counted = counted_twice(NaiveBayes().fit(X, y), tree, AODE().fit(X, y), X.iloc[[0]])
+    >>> counted = double_counting(NaiveBayes().fit(X, y), tree, AODE().fit(X, y), X.iloc[[0]])
     >>> round(double_counting_by_chance(tree, X.iloc[[0]], counted).nats)
     1
     """
@@ -179,7 +179,7 @@ def double_counting_by_chance(tree: TAN, case: pd.DataFrame, counted: DoubleCoun
     return DoubleCountingByChance(float(size.mean()), float((1 + (size >= own - TIE).sum()) / (1 + draws)), draws)
 
 
-def most_counted_twice(naive: NaiveBayes, tree: TAN, X: pd.DataFrame) -> tuple[int, float] | None:
+def most_double_counting(naive: NaiveBayes, tree: TAN, X: pd.DataFrame) -> tuple[int, float] | None:
     """The row of X of whose log-odds (likeliest class against the next) naive Bayes counts most twice, by the light of
     the tree, and how many nats; the first of equals. None where no row has a posterior by both."""
     naive_joint, tree_joint = (m.predict_joint_log_proba(X) for m in (naive, tree))

@@ -199,7 +199,7 @@ class AllRows(NamedTuple):
     @property
     def as_read(self) -> dict[str, Any]:
         """The arguments of `bayes_engine.scale` that say how they are written, and that tell of the progress."""
-        return {"delimiter": self.form.delimiter, "encoding": self.form.encoding, "progress": _teller()}
+        return {"delimiter": self.form.delimiter, "encoding": self.form.encoding, "progress": _reporter()}
 
 
 def stamp_of(paths: Iterable[Path]) -> Stamp:
@@ -280,15 +280,15 @@ def _unwatched() -> Any:
     return watching(lambda: False)
 
 
-def _teller() -> Callable[[Progress], object]:
-    """Tells whoever watches now how far all passes together are; and asks whether to stop."""
+def _reporter() -> Callable[[Progress], object]:
+    """Reports to whoever watches now how far all passes together are; and asks whether to stop."""
     watched = copy_context()
 
-    def tell(far: Progress) -> None:
+    def report(far: Progress) -> None:
         share = (far.step - 1 + (far.share or 0.0)) / far.steps
         watched.run(tick, int(PARTS * share), PARTS)
 
-    return tell
+    return report
 
 
 KEPT = 8

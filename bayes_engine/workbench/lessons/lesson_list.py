@@ -162,7 +162,7 @@ def write_list(given: LessonList) -> str:
     """
     parts = [f"title = {_toml(given.title)}\n" if given.title else ""]
     for lesson in given.lessons:
-        lines = "".join(f"{key} = {_toml(value)}\n" for key, value in _said(lesson))
+        lines = "".join(f"{key} = {_toml(value)}\n" for key, value in _entries(lesson))
         parts.append(f"[[lesson]]\n{lines}")
         if len(parts[-1]) > LONGEST:
             raise BayesEngineError("a lesson has at most {n} characters", n=LONGEST)
@@ -172,7 +172,7 @@ def write_list(given: LessonList) -> str:
     return text
 
 
-def _said(value: Any) -> Iterator[tuple[str, Any]]:
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
     """What of a dataclass differs from its defaults, and what has none."""
     for declared in fields(value):
         held = getattr(value, declared.name)
@@ -196,7 +196,7 @@ def _toml(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case list() | tuple():
             return f"[{', '.join(map(_toml, value))}]"
-    pairs = value.items() if isinstance(value, Mapping) else _said(value) if is_dataclass(value) else None
+    pairs = value.items() if isinstance(value, Mapping) else _entries(value) if is_dataclass(value) else None
     if pairs is None:
         raise TypeError(f"a lesson holds no {type(value).__name__}")
     inside = ", ".join(f"{_key(name)} = {_toml(held)}" for name, held in pairs)

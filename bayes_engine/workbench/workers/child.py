@@ -92,7 +92,7 @@ class Child:
         for name in NEEDED:
             import_module(name)
         bound_memory()
-        self._say(Ready())
+        self._send(Ready())
 
     def _work(self, number: int, call: bytes, is_heard: bool) -> None:
         self.importing.join()
@@ -103,7 +103,7 @@ class Child:
             if worked > LONG:
                 with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
                     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE + NICE_IF_LONG)
-            self._say(Far(number, (done, total), worked))
+            self._send(Far(number, (done, total), worked))
 
         value, failed, notes = b"", True, list[Message]()
         with listen() if is_heard else nullcontext(notes) as notes:
@@ -118,11 +118,11 @@ class Child:
             except BaseException as error:  # noqa: BLE001  (raised again in the process that has called)
                 value = _pickled(error)
                 if not isinstance(error, BayesEngineError):
-                    _tell(error)  # in the log its places here are else not known
+                    _log_fault(error)  # in the log its places here are else not known
         self.stopped.discard(number)
-        self._say(Answer(number, value, failed, tuple(notes), memory_taken()))
+        self._send(Answer(number, value, failed, tuple(notes), memory_taken()))
 
-    def _say(self, what: object) -> None:
+    def _send(self, what: object) -> None:
         with suppress(OSError):  # nobody is there any more
             self.answers.write(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
             self.answers.flush()
@@ -168,12 +168,12 @@ def be_modest() -> None:
     pages."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
-    threading.excepthook = lambda raised: _tell(raised.exc_value)
+    threading.excepthook = lambda raised: _log_fault(raised.exc_value)
     with suppress(AttributeError, OSError):
         os.nice(NICE)
 
 
-def _tell(error: BaseException | None) -> None:
+def _log_fault(error: BaseException | None) -> None:
     """A fault of this program in the log, without a cell of anybody's table."""
     sys.stderr.write(f"a worker process: {type(error).__name__} at {places_of(error) if error else ''}\n")
     sys.stderr.flush()

@@ -39,7 +39,7 @@ def show(pages: Mapping[str, str]) -> None:
     if own_lessons.is_missing(current()):
         st.warning(_("This link names a lesson that is not here. Open its file, or the link to the lesson itself."))
     if read is not None and read.problems:
-        _say(read.problems, len(read.lessons.lessons))
+        _warn(read.problems, len(read.lessons.lessons))
     own = LessonList() if read is None else read.lessons
     if own.lessons:
         _list(own, pages)
@@ -201,7 +201,7 @@ def _dropped(key: str) -> None:
     change(lambda s: s.showing(keys.OWN_LIST.to(upload.file.digest)))
 
 
-def _say(problems: tuple[Message, ...], n: int) -> None:
+def _warn(problems: tuple[Message, ...], n: int) -> None:
     listed = "\n".join(f"- {problem.local(_quoted)}" for problem in problems[:MOST_PROBLEMS])
     more = len(problems) - MOST_PROBLEMS
     if more > 0:

@@ -36,7 +36,7 @@ def absent(table: active.FittableTable, fitted: active.Fitted, upload: Upload[Ce
     return tuple(matches.absent(fitted.model.schema_, amount))
 
 
-def say(table: active.FittableTable, doubts: Iterable[Note]) -> None:
+def doubtful_columns(table: active.FittableTable, doubts: Iterable[Note]) -> None:
     """The columns that are missing in the file, or of another kind than the table's, before anything that follows."""
     lines = [in_words(table, doubt.message) for doubt in doubts]
     if lines:

@@ -135,11 +135,11 @@ def _answers(table: active.FittableTable, fitted: active.Fitted) -> bool:
         except BayesEngineError as error:
             session["large_second_said"], session["large_second_asked"] = error.message, None
             st.rerun()
-    _say(table, done[asked.key], judge)
+    _report(table, done[asked.key], judge)
     return True
 
 
-def _say(table: active.FittableTable, done: ClassifiedFiles, judge: Judge) -> None:
+def _report(table: active.FittableTable, done: ClassifiedFiles, judge: Judge) -> None:
     st.markdown(
         ":material/check_circle: "
         + _("**{n} rows** are classified, in {path}.").format(n=f"{done.rows:,}", path=md(str(done.path), 200))

@@ -25,13 +25,13 @@ from bayes_engine.workbench.derivation.double_counting import (
     double_counting_by_chance,
     held_out_alone,
     held_out_with_copies,
-    most_counted_twice,
+    most_double_counting,
     posterior_with_copies,
     refit_with_copies,
     two_switches,
     weight_lifters,
 )
-from bayes_engine.workbench.derivation.double_counting import counted_twice as recounted
+from bayes_engine.workbench.derivation.double_counting import double_counting as recounted
 from bayes_engine.workbench.derivation.log_odds import odds_needed
 from bayes_engine.workbench.figures.comparison import CopiesCurve, copies, example, recount
 from bayes_engine.workbench.figures.contributions import ClassStyle
@@ -238,7 +238,7 @@ def _most(table: active.FittableTable, naive: Spec, tree: Spec) -> tuple[int, fl
     both = active.fit(table, naive).model, active.fit(table, tree).model
     message = Message("looking for the row that is counted twice most")
     return run(
-        ("most counted twice", table.key, naive, tree), lambda: most_counted_twice(*both, table.parts.X), message
+        ("most counted twice", table.key, naive, tree), lambda: most_double_counting(*both, table.parts.X), message
     )
 
 

@@ -127,7 +127,7 @@ def exact(value: float) -> str:
     return f"{value:.5f}".replace("-", "−")
 
 
-def say_if_sampled(table: active.FittableTable, drawn: int) -> None:
+def caption_if_sampled(table: active.FittableTable, drawn: int) -> None:
     """Says it where not every row is drawn."""
     n = len(table.parts.X)
     if drawn < n:

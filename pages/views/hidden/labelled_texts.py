@@ -27,7 +27,7 @@ OF_EACH, DRAWN = 10, 12
 """So many words are drawn for each class, and so many classes."""
 
 
-def telling_words(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabelRun) -> None:
+def words_of_classes(table: active.FittableTable, labels: HiddenLabels, study: HiddenLabelRun) -> None:
     """The words that tell most for each class, or each component, by the model that EM ended with."""
     classes = controls.classes(table)
     names = (classes if study.named else controls.component_names(len(study.levels)))[:DRAWN]

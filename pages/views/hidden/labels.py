@@ -72,13 +72,13 @@ def some_labels_hidden(table: active.FittableTable) -> None:
         )  # fmt: skip
     with beneath:
         _controls(table, labels, plane)
-    controls.say_if_sampled(table, len(rows))
+    controls.caption_if_sampled(table, len(rows))
     for note in study.notes:
         controls.engine_message(note)
     if study.named:
         _case_in_words(table, study)
     _came_out(table, labels, study, total)
-    labelled_texts.telling_words(table, labels, study)
+    labelled_texts.words_of_classes(table, labels, study)
     labelled_texts.learning_curve(table, labels)
 
 

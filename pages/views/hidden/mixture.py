@@ -56,7 +56,7 @@ def show(table: active.FittableTable) -> None:
         _controls(table, run, names, many=many)
     _case_in_words(table, run)
     _end_in_words(table, run, climbed)
-    controls.say_if_sampled(table, len(rows))
+    controls.caption_if_sampled(table, len(rows))
     _beneath(table, run, climbed)
 
 

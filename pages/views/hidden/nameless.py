@@ -53,12 +53,12 @@ def show(table: active.FittableTable) -> None:
                       truth=fits.true_classes(table)[rows])  # fmt: skip
         player(scene, key="em_labels_film")
         st.caption(_("Shape: the true class, which EM never sees. Colour: the component that EM puts a row into."))
-    controls.say_if_sampled(table, len(rows))
+    controls.caption_if_sampled(table, len(rows))
     for note in study.notes:
         controls.engine_message(note)
     labels.objective(study, run)
     st.caption(_("The best of {n} random starts; components in the order of their weight.").format(n=fits.TRIES))
-    labelled_texts.telling_words(table, run, study)
+    labelled_texts.words_of_classes(table, run, study)
     words = {"truth": _("Against the true labels"), "k": _("How many components?")}
     if choose(_("Beneath"), keys.EM_BENEATH, words, titled=False) == "k":
         _how_many(table, run)

@@ -8,7 +8,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.table.kinds import Level
 from bayes_engine.workbench.derivation.contingency import Contingency, contingency
-from bayes_engine.workbench.derivation.double_counting import counted_twice
+from bayes_engine.workbench.derivation.double_counting import double_counting
 from bayes_engine.workbench.derivation.tree_growth import edges_of_case, grow
 from bayes_engine.workbench.lessons.in_use import InUse
 from bayes_engine.workbench.lessons.quantities.registry import among, quantity
@@ -57,7 +57,7 @@ def tree_weight(used: InUse) -> float:
 @quantity
 def twice_counted(used: InUse) -> float:
     """What naive Bayes counts twice of the case, by the light of the tree, in nats."""
-    counted = counted_twice(*used.families, used.case, prior_of_use=used.prior)
+    counted = double_counting(*used.families, used.case, prior_of_use=used.prior)
     if counted is None:
         raise BayesEngineError("this case has no posterior")
     return counted.nats

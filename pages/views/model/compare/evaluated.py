@@ -86,7 +86,7 @@ class Evaluated:
         if name == COUNTERPART:
             return _("logistic regression")
         every = range(len(self.specs))
-        called = shelf.told_apart(" · ".join(_distinguishing_parameters(self.specs, i, self.table)) for i in every)
+        called = shelf.distinct_names(" · ".join(_distinguishing_parameters(self.specs, i, self.table)) for i in every)
         shown = escape(called[int(name)])
         return f"{int(name) + 1} · {shown}" if len(every) > 1 else shown
 
