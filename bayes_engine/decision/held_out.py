@@ -289,18 +289,20 @@ class Folds:
         sample_weight: Any = None,
         seed: int = 0,
     ) -> None:
-        self._model, self._rows = model, _rows(model, X, y, groups, sample_weight)
+        self._rows = _rows(model, X, y, groups, sample_weight)
         parts, self._scheme = splits(self._rows.truth, self._rows.groups, folds, seed)
         self._folds = [_fold(model, self._rows, train, test) for train, test in steps(list(parts))]
+        self._table = model._encode(self._rows.X) if _is_encoded_once(model) else None
+        if self._table is not None:  # then nobody asks for the rows as they were given
+            self._rows = self._rows._replace(X=None, labels=None)
 
     def held_out(self, **parameters: Any) -> HeldOut:
         """As `held_out` of the model under other estimation parameters.
 
         Raises ParameterError for one that acts in counting (`with_params`).
         """
-        table = self._model._encode(self._rows.X) if _is_encoded_once(self._model) else None
         folds = [partial(_under, fold, parameters) for fold in self._folds]
-        return _judged(self._rows, self._scheme, folds, table)
+        return _judged(self._rows, self._scheme, folds, self._table)
 
 
 def _under(fold: _Fold, parameters: Mapping[str, Any]) -> _Fold:

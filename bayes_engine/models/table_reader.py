@@ -145,7 +145,7 @@ def by_schema(X: Any, frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFra
     for name in names:
         if name not in frame.columns:
             raise TableError("the schema's column '{column}' is not in X", column=name)
-    return frame[list(names)]
+    return frame if frame.columns.tolist() == list(names) else frame[list(names)]
 
 
 def given_schema(schema: Any) -> Schema:

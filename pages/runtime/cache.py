@@ -17,7 +17,7 @@ import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
@@ -326,14 +326,47 @@ def extra_bytes(value: Any, besides: Iterable[Any] = ()) -> int:
     >>> extra_bytes(frame) >= 8000, extra_bytes([frame["x"]], [frame]) < 1000
     (True, True)
     """
+    large = dict[int, tuple[int, Any]]()
+    total = _walk(value, {}, large)
+    small = total - sum(size for size, _thing in large.values())
+    if small <= _SMALL:  # then it hardly matters who else holds that
+        others = [_large_parts(other) for other in besides] if large else []
+        return total - sum(size for at, (size, _thing) in large.items() if any(at in other for other in others))
     seen: dict[int, Any] = {}  # by identity; the objects too, for a freed one's identity may come back
     for other in besides:
         _walk(other, seen)
     return _walk(value, seen)
 
 
-def _walk(start: Any, seen: dict[int, Any]) -> int:
-    """Bytes below `start` outside `seen`, which grows by what was met."""
+_LARGE, _SMALL = 1 << 12, 1 << 15
+"""Bytes from which on an array or a text is told apart, and which all the others of a value take that are few."""
+_parts: dict[int, tuple[weakref.ref[Any], dict[int, tuple[int, Any]]]] = {}
+"""By the identity of an argument, as long as it lives: its large arrays and texts. Tables and models never change."""
+
+
+def _large_parts(thing: Any) -> Mapping[int, tuple[int, Any]]:
+    """The large arrays and texts that a thing holds, by their identity, with their sizes. An array of objects, which
+    might hold the thing itself, is not among them."""
+    key = id(thing)
+    known = _parts.get(key)
+    if known is not None and known[0]() is thing:
+        return known[1]
+    large = dict[int, tuple[int, Any]]()
+    _walk(thing, {}, large)
+    large = {at: one for at, one in large.items() if getattr(getattr(one[1], "dtype", None), "kind", "") != "O"}
+    with suppress(TypeError):  # a tuple, a number
+        _parts[key] = weakref.ref(thing, lambda _: _parts.pop(key, None)), large
+    return large
+
+
+def _walk(start: Any, seen: dict[int, Any], large: dict[int, tuple[int, Any]] | None = None) -> int:
+    """Bytes below `start` outside `seen`, which grows by what was met; as do the `large` arrays and texts."""
+
+    def taken(size: int, at: int, held: Any) -> int:
+        if large is not None and size >= _LARGE:
+            large[at] = size, held
+        return size
+
     total, todo = 0, [start]
     for _ in range(NODES):
         if not todo:
@@ -344,7 +377,7 @@ def _walk(start: Any, seen: dict[int, Any]) -> int:
         seen[id(thing)] = thing
         total += HEAD
         if isinstance(thing, str | bytes):
-            total += len(thing)
+            total += taken(len(thing), id(thing), thing)
         elif isinstance(thing, Mapping):
             todo += [*thing.keys(), *thing.values()]
         elif isinstance(thing, list | tuple | set | frozenset | deque):
@@ -361,16 +394,16 @@ def _walk(start: Any, seen: dict[int, Any]) -> int:
                 whole = whole.base
             if whole is thing or id(whole) not in seen:
                 seen[id(whole)] = whole
-                total += int(getattr(whole, "nbytes", 0))
+                total += taken(int(getattr(whole, "nbytes", 0)), id(whole), whole)
         elif isinstance(thing, pd.api.extensions.ExtensionArray):
-            total += _extension(thing, seen, todo)
+            total += _extension(thing, seen, todo, taken)
         else:
             todo += vars(thing).values() if hasattr(thing, "__dict__") else []
             todo += [getattr(thing, name, None) for name in getattr(type(thing), "__slots__", ())]
     return total
 
 
-def _extension(array: Any, seen: dict[int, Any], todo: list[Any]) -> int:
+def _extension(array: Any, seen: dict[int, Any], todo: list[Any], taken: Callable[[int, int, Any], int]) -> int:
     """The bytes of a pandas array that has no plain one: Arrow's buffers, by their address."""
     inner = getattr(array, "_ndarray", None)
     if inner is None:
@@ -383,5 +416,5 @@ def _extension(array: Any, seen: dict[int, Any], todo: list[Any]) -> int:
         for buffer in chunk.buffers():
             if buffer is not None and buffer.address not in seen:
                 seen[buffer.address] = buffer
-                total += buffer.size
+                total += taken(buffer.size, buffer.address, buffer)
     return total

@@ -360,3 +360,21 @@ def test_pages_that_are_whole_make_room_where_there_is_none_for_all(monkeypatch:
 def test_the_numbers_of_rows_take_nothing() -> None:
     rows = pd.RangeIndex(1_000_000)
     assert cache.extra_bytes(rows) < 200 and "_data" not in rows._cache
+
+
+def test_what_an_argument_holds_is_not_counted_and_forgotten_with_it() -> None:
+    table: Any = File()
+    table.x, table.words, table.cells = np.zeros(10_000), "word " * 2000, pd.Series(["one", "two"] * 2000)
+    view, own = table.x[10:], np.ones(5000)
+    value = [view, table.words, table.cells.array, own]
+    assert 0 <= cache.extra_bytes(value, [table, 5, "text"]) - own.nbytes < 1000
+    assert cache.extra_bytes(value) > own.nbytes + table.x.nbytes + len(table.words)
+    known = len(cache._parts)
+    del table, value, view
+    assert len(cache._parts) == known - 1
+
+
+def test_a_value_of_many_small_parts_is_counted_part_by_part() -> None:
+    levels = [f"level {i}" for i in range(2000)]
+    table = SimpleNamespace(levels=levels)
+    assert cache.extra_bytes([levels], [table]) < 1000 < 100_000 < cache.extra_bytes([levels])
