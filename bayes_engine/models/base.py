@@ -127,6 +127,9 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
         self._takes(stats)
         for name in self.structural:
             self.__dict__.pop(name, None)
+        return self._of_stats(stats)
+
+    def _of_stats(self, stats: SufficientStatistics) -> Self:
         names = stats.schema.names
         self.n_features_in_ = len(names)
         if names != tuple(f"x{j}" for j in range(len(names))):  # these stand for an array's columns
@@ -145,7 +148,7 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
                     method=str(self._cutting_method(v)),
                     column=v.name,
                 )
-            if self.missing == "error" and _any_missing(stats, v):
+            if self.missing == "error" and any_missing(stats, v):
                 raise TableError("column '{column}' has missing cells; choose missing='marginalize'", column=v.name)
 
     def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None, sample_weight: Any = None) -> Self:
@@ -442,7 +445,7 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
         return hasattr(self, "stats_")
 
 
-def _any_missing(stats: SufficientStatistics, variable: Variable) -> bool:
+def any_missing(stats: SufficientStatistics, variable: Variable) -> bool:
     """Whether a row that counts has no value in a column of levels or numbers."""
     name = variable.name
     if variable.discrete:

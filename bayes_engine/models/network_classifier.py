@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import Any, ClassVar, Literal, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,38 +84,68 @@ class BayesianNetworkClassifier(SemiNaive):
     # the graph ----------------------------------------------------------------------------------------------------
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
-        self.search_ = None
-        self.graph_ = self._chosen(X, labels, stats)
+        found = None
+        if self.searches(stats):
+            counts = FamilyCounts(self._with_class(X, labels, stats), labels.weight, missing="complete")
+            found = search(counts, self.criterion, method=self.method, options=self.search_options(stats))
+        self.graph_, self.search_ = self.graph_of(stats, found), found
         return self._with_wider(X, labels, stats)
 
-    def _chosen(self, X: Table, labels: Labels, stats: SufficientStatistics) -> DAG:
-        target, columns = stats.target.name, stats.schema.names
-        if target in columns:
+    def searches(self, stats: SufficientStatistics) -> bool:
+        """Whether the graph is searched for. Raises ParameterError where target and a column share a name, or the
+        structure is none."""
+        if stats.target.name in stats.schema.names:
             raise ParameterError(
                 "the target and a column are both called '{name}'; give y another name (a pandas Series has one)",
-                name=target,
+                name=stats.target.name,
             )
+        if not isinstance(self.structure, str):
+            return False
+        checked_word("structure", self.structure, (*SEARCHED, *FIXED))
+        return self.structure in SEARCHED
+
+    @property
+    def method(self) -> Literal["hill-climb", "exact"]:
+        """How the graph is searched for, where it is."""
+        return cast(Literal["hill-climb", "exact"], self.structure)
+
+    def nodes_of(self, stats: SufficientStatistics) -> dict[str, bool]:
+        """The discrete columns that a search is over, beside the class, and whether a missing cell is a level there."""
+        domains = {v.name: self._domain(stats, v) for v in stats.schema if v.discrete}
+        return {name: domain.missing_is_level for name, domain in domains.items() if domain.size}
+
+    def search_options(self, stats: SufficientStatistics) -> SearchOptions:
+        """What the search is told: a stated class prior leaves no room for parents of the class."""
+        forbidden = tuple((n, stats.target.name) for n in self.nodes_of(stats)) if self._prior_given else ()
+        return SearchOptions(constraints=Constraints(forbidden=forbidden), max_parents=self.max_parents)
+
+    def graph_of(self, stats: SufficientStatistics, found: SearchResult | None) -> DAG:
+        """The graph of these statistics: the one that was `found` where it is searched for, with the columns of numbers
+        below the class."""
+        target, columns = stats.target.name, stats.schema.names
         structure = self.structure
         if not isinstance(structure, str):
             return self._given(stats, given_arcs(structure))
-        checked_word("structure", structure, (*SEARCHED, *FIXED))
         below = [(target, name) for name in columns]
+        if found is not None:
+            discrete = self.nodes_of(stats)
+            return DAG((target, *columns), [*found.graph.arcs, *(arc for arc in below if arc[1] not in discrete)])
         if structure == "naive":
             return DAG((target, *columns), below)
-        if structure == "tan":
-            with listen():  # said of the whole
-                tan = TAN(**{f.name: getattr(self, f.name) for f in fields(SemiNaive) if f.init}).fit_stats(stats)
-            return DAG((target, *columns), [*below, *tan.tree_])
-        discrete = [v.name for v in stats.schema if v.discrete and self._domain(stats, v).size]
-        # a stated class prior leaves no room for parents of the class
-        forbidden = tuple((name, target) for name in discrete) if self._prior_given else ()
-        self.search_ = search(
-            FamilyCounts(self._with_class(X, labels, stats), labels.weight, missing="complete"),
-            self.criterion,
-            method=structure,
-            options=SearchOptions(constraints=Constraints(forbidden=forbidden), max_parents=self.max_parents),
-        )
-        return DAG((target, *columns), [*self.search_.graph.arcs, *(arc for arc in below if arc[1] not in discrete)])
+        with listen():  # said of the whole
+            tan = TAN(**{f.name: getattr(self, f.name) for f in fields(SemiNaive) if f.init}).fit_stats(stats)
+        return DAG((target, *columns), [*below, *tan.tree_])
+
+    def wider_families(self, stats: SufficientStatistics, found: SearchResult | None) -> list[Name]:
+        """The families of these statistics' graph that a pass over pairs has not counted."""
+        return self._wider_along(stats.schema, self.graph_of(stats, found))
+
+    def fit_graph_stats(self, stats: SufficientStatistics, found: SearchResult | None) -> Self:
+        """Estimate from statistics that hold the tables of the graph that was `found` elsewhere
+        (`bayes_engine.scale.fit_files`); None where it is not searched for. Raises as `fit_stats`."""
+        self._takes(stats)
+        self.graph_, self.search_ = self.graph_of(stats, found), found
+        return self._of_stats(stats)
 
     def _given(self, stats: SufficientStatistics, arcs: Iterable[Arc]) -> DAG:
         target, columns = stats.target.name, stats.schema.names
@@ -142,20 +172,20 @@ class BayesianNetworkClassifier(SemiNaive):
         assert labels.codes is not None
         variables = [Variable(stats.target.name, "categorical", stats.target.levels)]
         columns = [(labels.codes + 1).astype(code_dtype(labels.n_classes))]
-        for v in X.schema:
-            if v.discrete and self._domain(stats, v).size:
-                level = self._domain(stats, v).missing_is_level
-                wide = replace(v, levels=(*v.levels, "?"), cuts=None, kind="categorical") if level else v
-                codes = X[v.name].astype(code_dtype(len(wide.levels)))
-                variables.append(wide)
-                columns.append(np.where(codes == 0, len(wide.levels), codes).astype(codes.dtype) if level else codes)
+        for name, level in self.nodes_of(stats).items():
+            variable, codes = with_missing(X.schema[name], X[name]) if level else (X.schema[name], X[name])
+            variables.append(variable)
+            columns.append(codes)
         return Table(Schema(tuple(variables)), tuple(columns), X.n)
 
     def _wider_of(self, schema: Schema) -> list[Name]:
         """The families of three columns and more, the class apart; and of a column of numbers those with any parent."""
-        target = self.graph_.nodes[0]
+        return self._wider_along(schema, self.graph_)
+
+    def _wider_along(self, schema: Schema, graph: DAG) -> list[Name]:
+        target = graph.nodes[0]
         families = {
-            in_order(schema, tuple(n for n in (*up, name) if n != target)) for name, up in self.graph_.parents.items()
+            in_order(schema, tuple(n for n in (*up, name) if n != target)) for name, up in graph.parents.items()
         }
         return [f for f in families if len(f) > 2 or (len(f) == 2 and not all(schema[n].discrete for n in f))]
 
@@ -302,3 +332,10 @@ class BayesianNetworkClassifier(SemiNaive):
             places[:, network.position[self.target_.name]] = c
             joint[:, c] = tree.log_evidence(places)
         return joint + leaves
+
+
+def with_missing(variable: Variable, codes: NDArray[Any]) -> tuple[Variable, NDArray[Any]]:
+    """A discrete column whose missing cells are one more level, called ?."""
+    wide = replace(variable, levels=(*variable.levels, "?"), cuts=None, kind="categorical")
+    codes = codes.astype(code_dtype(len(wide.levels)))
+    return wide, np.where(codes == 0, len(wide.levels), codes).astype(codes.dtype)

@@ -70,9 +70,7 @@ def read_rows(
         schema = given_schema(schema).features
     frame = by_schema(frame, frame, schema.names)
     schema = observe(frame, Schema(tuple(_cut(v, frame, discretize, bins) for v in schema)))
-    empty = [v.name for v in schema if not v.levels]
-    if empty:
-        raise TableError("column(s) {names} hold no value at all; leave them out", names=Listing(empty))
+    refuse_empty(schema)
     table = encode(frame, schema, unseen="error")
     refuse_infinite(table, frame)
     for name in schema.names if missing == "error" else ():
@@ -85,18 +83,30 @@ def read_rows(
     return table, checked_weights(sample_weight, table.n)
 
 
+def refuse_empty(schema: Schema) -> None:
+    """Raises TableError on a column without a level."""
+    empty = [v.name for v in schema if not v.levels]
+    if empty:
+        raise TableError("column(s) {names} hold no value at all; leave them out", names=Listing(empty))
+
+
 def _cut(variable: Variable, frame: pd.DataFrame, discretize: str | None, bins: int) -> Variable:
     if not variable.numeric:
         return variable
+    x = numbers(frame[variable.name], variable)
+    cuts = cuts_for(cutting(variable, discretize, bins), x, np.zeros(len(x), dtype=np.intp), 1, None, bins)
+    return replace(variable, cuts=cuts, levels=interval_names(cuts), declared=True)
+
+
+def cutting(variable: Variable, discretize: str | None, bins: int) -> str:
+    """How a column of numbers is cut. Raises TableError where it is not to be, ParameterError on another word."""
     if discretize is None:
         raise TableError(
             "column '{column}' holds numbers, and every node of a network is discrete; set discretize='quantile'",
             column=variable.name,
         )
     checked_method(discretize, bins)
-    x = numbers(frame[variable.name], variable)
-    cuts = cuts_for(discretize, x, np.zeros(len(x), dtype=np.intp), 1, None, bins)
-    return replace(variable, cuts=cuts, levels=interval_names(cuts), declared=True)
+    return discretize
 
 
 def hidden_levels(hidden: Any) -> dict[str, tuple[Any, ...]]:
@@ -169,7 +179,7 @@ def widened(table: Table, hidden: Mapping[str, Sequence[Any]]) -> Table:
 def counted(table: Table, weight: Array | None, graph: DAG) -> SufficientStatistics:
     """The statistics of the rows for the families of a graph, each of the rows that show all of it."""
     labels = Labels(1, np.zeros(table.n, dtype=np.intp), weight)
-    families = Families(count_families(table, labels, _wider(table.schema, graph)))
+    families = Families(count_families(table, labels, wider(table.schema, graph)))
     return replace(collect(table, labels, ONE), families=families)
 
 
@@ -279,7 +289,7 @@ def _start(
     return normalized(counts + 1.0)
 
 
-def _wider(schema: Schema, graph: DAG) -> list[Name]:
+def wider(schema: Schema, graph: DAG) -> list[Name]:
     """The families of two nodes and more, as they are counted."""
     return sorted({in_order(schema, (*up, name)) for name, up in graph.parents.items() if up})
 

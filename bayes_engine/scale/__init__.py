@@ -14,6 +14,9 @@ in folds, each with its own structure and cut points; `evaluate_files` that of a
 k-DB with k ≥ 2 takes a pass more, for the families that the pairs choose; TAN one for each block of pairs where their
 tables do not fit into memory.
 
+Structure search (`BayesianNetworkClassifier`, and `learn_files` for `BayesianNetwork`) goes as far as its counts are
+known, and what it asks beyond is counted together, pass by pass, until it is the search over the rows in memory.
+
 What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out,
 Ledoit-Wolf's shrinkage, vocabularies of texts.
 
@@ -25,6 +28,7 @@ from bayes_engine.scale.collect import collect_batches, collect_csv, collect_par
 from bayes_engine.scale.cuts import cut_schema
 from bayes_engine.scale.fit import fit_files
 from bayes_engine.scale.held_out import evaluate_files, held_out_risk
+from bayes_engine.scale.network import learn_files
 from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.score import RiskInFiles
 
@@ -40,4 +44,5 @@ __all__ = [
     "evaluate_files",
     "fit_files",
     "held_out_risk",
+    "learn_files",
 ]

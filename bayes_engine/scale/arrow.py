@@ -32,6 +32,9 @@ NOTHING = (
 )  # fmt: skip
 """What stands for a missing cell in CSV: pandas' list."""
 
+NO_TARGET = Variable("", "categorical", ("",))
+"""The target of rows without one."""
+
 Sort = Literal["numbers", "strings", "truth values", "levels that are numbers", "nothing"]
 SORTS: Mapping[Sort, Message] = {
     "numbers": Message("numbers"),
@@ -113,11 +116,15 @@ def encoded(
 ) -> tuple[Table, Labels, Variable]:
     """The rows of an Arrow batch: codes and numbers, classes with weights, and the target with its classes.
 
+    Without a target all rows are of one class, as where a `BayesianNetwork` counts.
+
     Of the columns `declared` the dictionary is the domain, as the categories of pandas are. `pivots` holds those of the
     columns of numbers that had a value before, and is added to. `before` rows of the file came earlier, so that an
     error names a row by its place in it. Raises TableError or SchemaMismatch on a cell that a fit would refuse.
     """
     table = encoded_columns(batch, plan, declared, pivots, before)
+    if not plan.target:
+        return table, Labels(1, np.zeros(table.n, dtype=np.intp), row_weights(batch, plan, before)), NO_TARGET
     target, codes = encoded_target(batch, plan, declared)
     if (absent := codes == MISSING).any():
         raise TableError(

@@ -1,7 +1,8 @@
-"""The passes of EM over files: one an E step, kept as they end, so that EM goes on where it was broken off.
+"""Passes over files whose number is not known before, kept as they end, so that what they are for goes on where it was
+broken off: EM, one an E step, and structure search, one for what it asks to be counted.
 
-EM is deterministic once its starts are, so a file needs to hold no more than what each pass found: taken up again, the
-M steps between are computed anew, and the first pass that is not in the file reads the rows.
+Both are deterministic once their starts are, so a file needs to hold no more than what each pass found: taken up again,
+what lies between is computed anew, and the first pass that is not in the file reads the rows.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from secrets import randbits
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,9 +37,26 @@ PACKING = Packing(_packed, _unpacked)
 """Between processes the sums of a pass travel as the file of one pass."""
 
 
-class EMPasses:
-    """The passes that EM of a `model` takes over files, `most` of them at most from one start. `resume` is the file
-    that keeps what they found. Raises StoreError where it holds passes of another question, or of other files."""
+class Steps(NamedTuple):
+    """How many passes there are at `most` from one start, after `before` others and before `after`."""
+
+    most: int
+    before: int = 0
+    after: int = 0
+
+    def at(self, now: int) -> tuple[int, int]:
+        """Which pass of how many the one of this number is, from 1.
+
+        >>> Steps(1, before=2, after=1).at(3)
+        (5, 6)
+        """
+        return self.before + now, self.before + max(self.most, now) + self.after
+
+
+class KeptPasses:
+    """The passes that learning a `model` takes over files, as many as `steps` says. `resume` is the file that keeps
+    what they found; what was `asked` besides is compared with what it holds. Raises StoreError where it holds passes of
+    another question, or of other files."""
 
     def __init__(
         self,
@@ -46,14 +64,15 @@ class EMPasses:
         source: Parquet | Csv,
         plan: CountPlan,
         *,
-        most: int,
+        steps: Steps,
         workers: Workers,
         resume: Path | None,
+        asked: tuple[str, ...] = (),
     ) -> None:
-        self.source, self.plan, self.most = source, plan, most
+        self.source, self.plan, self.steps = source, plan, steps
         self.workers, self.resume = workers, resume
         self.done = 0
-        self.asked = asked_of(model, plan)
+        self.asked = (*asked_of(model, plan), *asked)
         self.seed, self._found = randbits(62), list[Found]()
         if resume is not None:
             self._take_up(resume)
@@ -98,16 +117,18 @@ class EMPasses:
         work: Callable[..., Found],
         add: Callable[[Found, Found], Found],
         draw: Callable[[Piece], Any] | None = None,
+        made: Callable[[Found], Found] | None = None,
     ) -> Found:
         """What the next pass finds: what `work` makes of each batch, summed by `add` in the order that files, row
-        groups and batches alone fix. Raises TableError where the files have no row."""
+        groups and batches alone fix, and what is `made` of it and kept. Raises TableError where the files have no
+        row."""
         if not self.kept:
-            step = (self.done + 1, max(self.most, self.done + 1))
+            step = self.steps.at(self.done + 1)
             with one_thread():
                 total = added_up(self.source, self.plan, work, add, self.workers, step=step, packing=PACKING, draw=draw)
             if total is None:
                 raise TableError("there are no rows to count: the files are empty")
-            self._found.append(total)
+            self._found.append(total if made is None else made(total))
             if self.resume is not None:
                 save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
         found = self._found[self.done]

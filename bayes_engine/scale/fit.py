@@ -17,6 +17,8 @@ from bayes_engine.models.fisher import FisherDiscriminant
 from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.network import BayesianNetwork
+from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.spode import SPODE
 from bayes_engine.models.tan import TAN
@@ -24,13 +26,15 @@ from bayes_engine.priors import checked_whole
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.cuts import cut_schema
-from bayes_engine.scale.em_passes import EMPasses, refuse_cuts
+from bayes_engine.scale.em_passes import KeptPasses, Steps, refuse_cuts
 from bayes_engine.scale.hidden import PASSES_BEFORE as FIRST_OF_LABELS
 from bayes_engine.scale.hidden import inner_of, refuse_lone, semi_supervised_of_files
 from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
 from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
-from bayes_engine.scale.pairs import blocks_of_pairs, needs_levels, tree_in_blocks, with_wider
+from bayes_engine.scale.network import FilesAsked, network_of_files
+from bayes_engine.scale.pairs import blocks_of_pairs, joined, needs_levels, tree_in_blocks, with_wider
 from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
+from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Workers
 from bayes_engine.stats.collect import SufficientStatistics
@@ -45,6 +49,7 @@ WANTED: Mapping[type, str] = {
     TAN: "pairs",
     AODE: "pairs",
     KDependence: "pairs",
+    BayesianNetworkClassifier: "pairs",
     LinearDiscriminantAnalysis: "scatter",
     QuadraticDiscriminantAnalysis: "scatter",
     FisherDiscriminant: "scatter",
@@ -130,6 +135,11 @@ def fit_files(
     those of `collect_parquet` (`client` too) and `collect_csv`; `resume` keeps each pass in a file of its own, that of
     the cut points with the ending `.cuts`.
 
+    `BayesianNetworkClassifier` counts all pairs, searches by passes (one, then one for each 64 tables or fewer that the
+    search asks for; of up to 32,768 rows it ends with the first, `.search`), and takes one more for the tables of its
+    graph: the graph, and what stands in its tables, are those of a fit in memory. `learn_files` does so for
+    `BayesianNetwork`; here its structure is given.
+
     `KDependence` with k ≥ 2 takes a pass more: the first counts all pairs, of which its parents are chosen, the second
     the tables of these families (`.families`). `TAN` of more than 32 columns without numbers to cut takes one before,
     for the levels (`.levels`); where the tables of all pairs are then expected to take more than 250 MB with their
@@ -156,6 +166,9 @@ def fit_files(
     ((0.5,), ['no', 'no', 'no', 'yes', 'yes', 'yes'])
     """
     hidden = isinstance(model, GaussianMixture | SemiSupervisedNB)
+    if isinstance(model, BayesianNetwork):
+        files = FilesAsked(path_or_paths, schema, columns, weight, delimiter, encoding)
+        return network_of_files(model, files, None, target, progress, resume, threads, client)
     want = "columns" if hidden else wanted(model)
     inner = inner_of(model) if isinstance(model, SemiSupervisedNB) else model
     schema = schema if schema is not None else getattr(inner, "schema", None)
@@ -206,6 +219,19 @@ def fit_files(
     stats = counted(want, schema)
     if isinstance(model, KDependence) and model.k > 1:
         stats = with_wider(model, stats, of_families)
+    if isinstance(model, BayesianNetworkClassifier):
+        found, kept = None, None if place is None else place.with_name(f"{place.name}.search")
+        if model.searches(stats):
+            nodes, told = class_nodes(model, stats), Workers(workers, client, progress)
+            asked = StructureSearch(model.criterion, model.method, model.search_options(stats))
+            passes = searching(
+                model, source, nodes_plan(plan, nodes.schema), asked, told, kept, steps=Steps(1, step, 1)
+            )
+            (found,) = structures(passes, [nodes], asked)
+            step += passes.done
+        if names := model.wider_families(stats, found):
+            stats = joined(stats, of_families("families", stats.schema, tuple(names)))
+        return clone(model).fit_graph_stats(stats, found)  # type: ignore[no-any-return]
     return clone(model).fit_stats(stats)  # type: ignore[no-any-return]
 
 
@@ -228,7 +254,7 @@ def _by_em(
     most = before + 1 + checked_whole("max_iter", model.max_iter, 0)
     place = None if resume is None else Path(resume)
     model = clone(model)
-    passes = EMPasses(model, source, plan, most=most, workers=workers, resume=place)
+    passes = KeptPasses(model, source, plan, steps=Steps(most), workers=workers, resume=place)
     return mixture_of_files(model, passes) if mixture else semi_supervised_of_files(model, inner, passes)
 
 

@@ -4,12 +4,13 @@ share a fold."""
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.stream import Piece
@@ -104,3 +105,25 @@ class GroupSums:
         """Those of both."""
         pairs = zip((self.hashes, self.weight, self.lost), (other.hashes, other.weight, other.lost), strict=True)
         return GroupSums(*map(np.concatenate, pairs))  # type: ignore[arg-type]
+
+
+class Division(NamedTuple):
+    """How rows are divided: into how many `folds`, by the column of their `groups` or by where they stand, and the
+    `seed` of the hash."""
+
+    folds: int
+    groups: str | None
+    seed: int
+
+    def hashes(self, piece: Piece) -> Hashes:
+        """(n,) of the rows of a batch."""
+        if self.groups is None:
+            return place_hashes(piece, self.seed)
+        return group_hashes(piece.batch.column(self.groups), self.seed)
+
+    @property
+    def scheme(self) -> Message:
+        """What is done, in words."""
+        if self.groups is None:
+            return Message("{k} folds by a hash of file, row group and place", {"k": self.folds})
+        return Message("{k} folds by a hash of '{column}'", {"k": self.folds, "column": self.groups})

@@ -26,47 +26,29 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.k_dependence import KDependence
+from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.em_passes import Steps
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
-from bayes_engine.scale.folds import Hashes, checked_folds, folds_of, group_hashes, place_hashes
+from bayes_engine.scale.folds import Division, checked_folds, folds_of
 from bayes_engine.scale.pairs import joined
 from bayes_engine.scale.scan import FAMILIES, Progress, counter_of, release, threads_of
 from bayes_engine.scale.score import RiskInFiles, ScoreRule, ScoreSums, summed
+from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up, folded
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import PartialNode, PartialStatistics, in_order, merged
 from bayes_engine.store.statistics import load_partial, packed_partial
+from bayes_engine.structure.search import SearchResult
 from bayes_engine.table.discretize import interval_names
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
 
 Stats = SufficientStatistics
 Prior = Mapping[Any, float] | Callable[[tuple[Any, ...]], Mapping[Any, float] | None] | None
-
-
-class Division(NamedTuple):
-    """How rows are divided: into how many `folds`, by the column of their `groups` or by where they stand, and the
-    `seed` of the hash."""
-
-    folds: int
-    groups: str | None
-    seed: int
-
-    def hashes(self, piece: Piece) -> Hashes:
-        """(n,) of the rows of a batch."""
-        if self.groups is None:
-            return place_hashes(piece, self.seed)
-        return group_hashes(piece.batch.column(self.groups), self.seed)
-
-    @property
-    def scheme(self) -> Message:
-        """What is done, in words."""
-        if self.groups is None:
-            return Message("{k} folds by a hash of file, row group and place", {"k": self.folds})
-        return Message("{k} folds by a hash of '{column}'", {"k": self.folds, "column": self.groups})
 
 
 def held_out_risk(
@@ -95,8 +77,9 @@ def held_out_risk(
     A row's fold is a hash of its file's name, its row group and its place there (of CSV, its row), or of its cell in
     the column `groups`, so that rows of one group stay together; never of its content. Each fold's model is learnt from
     the other folds: its structure and its cut points too; levels of a column are its domain and stay. The files are
-    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2; memory does
-    not grow with the rows.
+    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2; for a
+    `BayesianNetworkClassifier` as often as the folds' searches ask for counts, all of them at once, and once more for
+    the tables of their graphs. Memory does not grow with the rows.
 
     Parameters
     ----------
@@ -168,12 +151,46 @@ def held_out_risk(
         more = _counted(source, wider, division, workers, (passes - 1, passes))
         learnt_from = [joined(part, other) for part, other in zip(learnt_from, learnt_of(more)[1], strict=True)]
         del more
-    models = [clone(model).fit_stats(part) for part in learnt_from]
+    structured = None
+    if isinstance(model, BayesianNetworkClassifier):
+        structured, passes = _searched(
+            model, source, plan, division, workers, learnt_from, learnt_of, 1 + bool(methods)
+        )
+    models = [clone(model).fit_stats(part) for part in learnt_from] if structured is None else structured
     fold_rows = tuple(counts.rows)
     rule = _rule(whole.target.levels, whole.class_weight, loss, prior_of_use, bins, sum(fold_rows))
     del counts, whole, learnt_from  # the models hold what is needed of them
     sums = _scored(source, plan, models, rule, division, workers, (passes, passes))
     return RiskInFiles.of(sums, rule, division.scheme, fold_rows, passes)
+
+
+def _searched(
+    model: BayesianNetworkClassifier,
+    source: Parquet | Csv,
+    plan: CountPlan,
+    division: Division,
+    workers: Workers,
+    learnt_from: Sequence[Stats],
+    learnt_of: Callable[[_FoldCounts], tuple[Stats, list[Stats]]],
+    before: int,
+) -> tuple[list[Any], int]:
+    """A classifier for each fold, its graph searched for in the others, all at once, and how many passes there are."""
+    found: list[SearchResult | None] = [None] * len(learnt_from)
+    step = before
+    if model.searches(learnt_from[0]):
+        nodes = [class_nodes(model, part, without=i) for i, part in enumerate(learnt_from)]
+        wanted = StructureSearch(model.criterion, model.method, model.search_options(learnt_from[0]))
+        ours = searching(model, source, nodes_plan(plan, nodes[0].schema), wanted, workers, steps=Steps(1, before, 2))
+        found = list(structures(ours, nodes, wanted, division))
+        step += ours.done
+    each = list(zip(learnt_from, found, strict=True))
+    families = {name for part, one in each for name in model.wider_families(part, one)}
+    if families:
+        step += 1
+        wider = replace(plan, want=FAMILIES, families=tuple(sorted(families)))
+        more = learnt_of(_counted(source, wider, division, workers, (step, step + 1)))[1]
+        each = [(joined(part, other), one) for (part, one), other in zip(each, more, strict=True)]
+    return [clone(model).fit_graph_stats(part, one) for part, one in each], step + 1
 
 
 def evaluate_files(

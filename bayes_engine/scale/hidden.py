@@ -30,7 +30,7 @@ from bayes_engine.scale.arrow import (
     row_weights,
     rows_before,
 )
-from bayes_engine.scale.em_passes import EMPasses, Found
+from bayes_engine.scale.em_passes import Found, KeptPasses
 from bayes_engine.scale.stream import Piece
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import Labels, checked_weights
@@ -54,7 +54,7 @@ def inner_of(model: SemiSupervisedNB) -> NaiveBayes:
     return made
 
 
-def semi_supervised_of_files(model: SemiSupervisedNB, inner: NaiveBayes, passes: EMPasses) -> SemiSupervisedNB:
+def semi_supervised_of_files(model: SemiSupervisedNB, inner: NaiveBayes, passes: KeptPasses) -> SemiSupervisedNB:
     """The model fitted to all rows."""
     model._check()
     plan = passes.plan
@@ -99,7 +99,7 @@ class _HiddenInFiles(HiddenLabels):
         self,
         model: SemiSupervisedNB,
         inner: NaiveBayes,
-        passes: EMPasses,
+        passes: KeptPasses,
         labels: SufficientStatistics | None,
         n: int,
         hides: bool,

@@ -31,7 +31,7 @@ from bayes_engine.models.mixture_components import (
 )
 from bayes_engine.models.mixture_em_steps import em_steps
 from bayes_engine.scale.arrow import CountPlan, encoded_columns, row_weights
-from bayes_engine.scale.em_passes import EMPasses, Found
+from bayes_engine.scale.em_passes import Found, KeptPasses
 from bayes_engine.scale.folds import place_hashes
 from bayes_engine.scale.stream import Piece
 from bayes_engine.stats.labels import Labels, checked_weights
@@ -74,7 +74,7 @@ def refuse_other_columns(plan: CountPlan, file: str) -> None:
             )
 
 
-def mixture_of_files(model: GaussianMixture, passes: EMPasses) -> GaussianMixture:
+def mixture_of_files(model: GaussianMixture, passes: KeptPasses) -> GaussianMixture:
     """The mixture fitted to all rows."""
     model._check()
     plan = passes.plan

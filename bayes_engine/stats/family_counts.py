@@ -63,17 +63,7 @@ class FamilyCounts:
     """
 
     def __init__(self, table: Table, weight: Any = None, *, missing: MissingPolicy = "error") -> None:
-        for variable in table.schema:
-            if not variable.discrete or not variable.levels:
-                raise TableError(
-                    "column '{column}' has no levels to count; discretize it or leave it out", column=variable.name
-                )
-        self.variables: tuple[Variable, ...] = tuple(table.schema)
-        self.names: tuple[str, ...] = table.schema.names
-        self.sorted_names: tuple[str, ...] = tuple(sorted(self.names))
-        self.rank = {name: i for i, name in enumerate(self.sorted_names)}
-        self.sizes = {v.name: len(v.levels) for v in table.schema}
-        self.levels: tuple[int, ...] = tuple(self.sizes[name] for name in self.sorted_names)
+        self._describe(table.schema)
         weights = checked_weights(weight, table.n)
         rows, self.left_out = _known_rows(table, missing)
         columns = [known_codes(table, name) for name in self.sorted_names]
@@ -86,6 +76,20 @@ class FamilyCounts:
         if self.n == 0:
             raise TableError("no row with a weight is left to count")
         self._kept: dict[tuple[str, ...], Array] = {}
+
+    def _describe(self, schema: Schema) -> None:
+        """The columns, in the order of the table and by name. Raises TableError where one has no levels."""
+        for variable in schema:
+            if not variable.discrete or not variable.levels:
+                raise TableError(
+                    "column '{column}' has no levels to count; discretize it or leave it out", column=variable.name
+                )
+        self.variables: tuple[Variable, ...] = tuple(schema)
+        self.names: tuple[str, ...] = schema.names
+        self.sorted_names: tuple[str, ...] = tuple(sorted(self.names))
+        self.rank = {name: i for i, name in enumerate(self.sorted_names)}
+        self.sizes = {v.name: len(v.levels) for v in schema}
+        self.levels: tuple[int, ...] = tuple(self.sizes[name] for name in self.sorted_names)
 
     @classmethod
     def of(cls, columns: Any, weight: Any = None, *, missing: MissingPolicy = "error") -> FamilyCounts:
@@ -151,6 +155,20 @@ class FamilyCounts:
         """(·,) the weights of the combinations of these columns by rank, in a fixed order; some may be zero."""
         joint = self.joint(sorted(columns))
         return self._tally(joint.codes, joint.size)
+
+    def every(self, columns: Sequence[int]) -> Joint:
+        """The joint codes of columns by rank, ascending, every combination having one: tables of other rows add up."""
+        sizes = [self.levels[j] for j in columns]
+        return Joint(as_one((self._codes[j] for j in columns), sizes, self.n_distinct), math.prod(sizes))
+
+    def weights(self, joint: Joint) -> Array:
+        """(size,) the weight of every joint code."""
+        return self._tally(joint.codes, joint.size)
+
+    def observed(self, joint: Joint) -> tuple[NDArray[np.intp], Array]:
+        """The joint codes that occur, ascending, and the weight of each."""
+        codes, place = np.unique(joint.codes, return_inverse=True)
+        return codes, self._tally(place, len(codes))
 
     def with_all(self, joint: Joint) -> Array:
         """(size, Σ S) the weight of every joint code with every level of every column: columns side by side, in the

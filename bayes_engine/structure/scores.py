@@ -230,36 +230,52 @@ class Scorer:
     def _sum(self, mask: int, kind: int) -> float:
         """One of the two sums of a set of columns; all kinds of it are found in one count."""
         if (mask, kind) not in self._sums:
-            columns = members(mask)
-            size = math.prod(self.counts.levels[j] for j in columns)
-            cells = self.counts.cells(columns)
-            cells = cells[cells > 0]
-            for other in {0, *(self.counts.levels if self.name == "k2" else ())}:
-                self._sums[mask, other] = float(self._term(cells, size, other).sum())
+            self._sums.update(self._sums_of(mask, self.counts.cells(members(mask))))
         return self._sums[mask, kind]
+
+    def _sums_of(self, mask: int, cells: Array) -> dict[tuple[int, int], float]:
+        """The sums of every kind over the weights of the cells of a set of columns."""
+        size = math.prod(self.counts.levels[j] for j in members(mask))
+        cells = cells[cells > 0]
+        return {(mask, kind): float(self._term(cells, size, kind).sum()) for kind in self.kinds}
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """The kinds of sums over a set's cells: 0, and for K2 each number of levels that a child has."""
+        return (0, *sorted(set(self.counts.levels))) if self.name == "k2" else (0,)
 
     def widened(self, child: int, parents: int) -> Array:
         """(d,) the scores of the family with one further parent each, of all columns in one count; those that are
         already in the family hold no meaning."""
         if (child, parents) not in self._wide:
-            counts, above = self.counts, members(parents)
-            r, q = counts.levels[child], math.prod(counts.levels[j] for j in above)
-            levels = np.array(counts.levels)
-            joint = counts.joint(above)
-            if joint.size * r * int(levels.sum()) > WIDEST:  # columns of many levels: one by one, in what occurs
-                others = [j for j in range(len(levels)) if j != child and not parents >> j & 1]
-                alone = np.full(len(levels), -np.inf)
-                alone[others] = [self.value(child, parents | 1 << j) for j in others]
-                self._wide[child, parents] = alone
-                return alone
+            counts = self.counts
+            r, joint = counts.levels[child], counts.joint(members(parents))
+            if joint.size * r * sum(counts.levels) > WIDEST:  # columns of many levels: one by one, in what occurs
+                self._wide[child, parents] = self._one_by_one(child, parents)
+                return self._wide[child, parents]
             table = counts.with_all(Joint(joint.codes * r + counts.codes(child), joint.size * r))
-            margin = table.reshape(joint.size, r, -1).sum(axis=1)
-            wide = np.repeat(levels, levels)
-            whole = self._term(table, q * r * wide, self._kind(None)).sum(axis=0)
-            part = self._term(margin, q * wide, self._kind(child)).sum(axis=0)
-            fit = np.add.reduceat(whole - part, counts.starts)
-            self._wide[child, parents] = fit - self.price * q * levels * (r - 1)
+            self._wide[child, parents] = self._side_by_side(table, child, parents)
         return self._wide[child, parents]
+
+    def _one_by_one(self, child: int, parents: int) -> Array:
+        """`widened`, each by itself."""
+        others = [j for j in range(len(self.counts.levels)) if j != child and not parents >> j & 1]
+        alone = np.full(len(self.counts.levels), -np.inf)
+        alone[others] = [self.value(child, parents | 1 << j) for j in others]
+        return alone
+
+    def _side_by_side(self, table: Array, child: int, parents: int) -> Array:
+        """`widened` from the weights (·, Σ S) of the combinations of parents and child, the child's levels running
+        fastest, with each level of every column."""
+        counts = self.counts
+        r, q = counts.levels[child], math.prod(counts.levels[j] for j in members(parents))
+        levels = np.array(counts.levels)
+        margin = table.reshape(-1, r, table.shape[1]).sum(axis=1)
+        wide = np.repeat(levels, levels)
+        whole = self._term(table, q * r * wide, self._kind(None)).sum(axis=0)
+        part = self._term(margin, q * wide, self._kind(child)).sum(axis=0)
+        fit = np.add.reduceat(whole - part, counts.starts)
+        return np.asarray(fit - self.price * q * levels * (r - 1))
 
     def free(self, child: int, parents: int) -> int:
         """q (r − 1): the free numbers of the family's table."""
