@@ -69,8 +69,8 @@ def test_smoothing_and_column_change_the_numbers() -> None:
     ("name", "state", "key"),
     [
         slowly("laplace", State(language="en", table="watermelon3", view=(("column", 6),)), "nearest"),
-        slowly("laplace", State(language="en", table="iris"), "example"),
-        slowly("gaussian", State(language="en", table="watermelon2"), "example"),
+        ("laplace", State(language="en", table="iris"), "example"),
+        ("gaussian", State(language="en", table="watermelon2"), "example"),
         slowly("scatter", State(language="en", table="watermelon2"), "example"),
         slowly("ratio-trace", State(language="en", table="watermelon2"), "example"),
         ("boundary", State(language="en", table="watermelon3a", losses=((1.0, 0.0), (1.0, 0.0))), "example"),

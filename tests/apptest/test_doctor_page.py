@@ -689,3 +689,18 @@ def test_a_button_for_several_columns_says_how_many() -> None:
     }
     table = active.in_use(START)
     assert {wording.button(table, mends) for mends in several.values()} == several.keys()
+
+
+def test_the_evidence_of_columns_is_one_table_and_what_was_not_found_is_listed() -> None:
+    """Four columns that hold one value nearly always, a name of each row, and rows that stand there twice."""
+    columns = {f"c{j}": (lambda i, j=j: "b" if i == j else "a") for j in range(4)}
+    content = table(300, id=lambda i: f"n{i // 2}", x=lambda i: X[i // 2], **columns, y=lambda i: y(i // 2))
+    at = page(content)
+    for key in ("doctor_passed", *(f"line_{i}_why" for i in range(6))):
+        at.session_state[key] = True
+    at.run()
+    assert not at.exception
+    captions = "\n".join(c.value for c in at.caption)
+    assert "Looked for, and not found: " in captions and "taken care of by" in captions
+    shown = [frame.value for frame in at.dataframe if "column" in frame.value]
+    assert any(frame["column"].tolist() == [*columns] for frame in shown)

@@ -344,18 +344,19 @@ def test_a_link_holds_the_size_and_losses_decide_each_rule_for_itself() -> None:
     assert view(app)["lab_smoothed_n"] == 0.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "state",
     [
-        State(table="iris"),
-        State(table="three-attributes"),
-        State(table="mushroom"),
-        State(table="digits"),
-        State(table="sms-spam"),
+        slowly(State(table="iris")),
+        slowly(State(table="three-attributes")),
+        slowly(State(table="mushroom")),
+        slowly(State(table="digits")),
+        slowly(State(table="sms-spam")),
         State(table="watermelon2", shelf=(Spec("laplace", (), "tan"),)),
-        State(table="watermelon3", shelf=(Spec("laplace", (("discretize", "mdlp"),)),), case=(None,) * 8),
-        State(table="watermelon3", prior=(0.9, 0.1), extra="refuse", losses=((0.0, 1.0), (1.0, 0.0), (0.1, 0.1))),
+        slowly(State(table="watermelon3", shelf=(Spec("laplace", (("discretize", "mdlp"),)),), case=(None,) * 8)),
+        slowly(
+            State(table="watermelon3", prior=(0.9, 0.1), extra="refuse", losses=((0.0, 1.0), (1.0, 0.0), (0.1, 0.1)))
+        ),
     ],
     ids=lambda state: f"{state.table}-{len(state.shelf)}{len(state.prior)}",
 )

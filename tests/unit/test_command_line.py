@@ -216,6 +216,7 @@ def test_progress_goes_to_standard_error(monkeypatch: pytest.MonkeyPatch) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_it_is_called_off_and_taken_up_again(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Ctrl+C in the second of two passes."""
 
