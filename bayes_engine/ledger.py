@@ -71,7 +71,7 @@ class Ledger:
     def joint(self) -> Array:
         """(n, C) log p(c, x): the sum of all rows."""
         with np.errstate(over="ignore"):
-            return np.asarray(np.sum([term for _, term in self.rows], axis=0))
+            return _total([term for _, term in self.rows])
 
     def log_evidence(self) -> Array:
         """(n,) log P(x) = log Σ_c p(c, x)."""
@@ -82,7 +82,7 @@ class Ledger:
         in the sum it would drown all else."""
         terms = [term for row, term in self.rows if row.kind != "constant" or (term != term[:, :1]).any()]
         with np.errstate(over="ignore"):
-            return np.asarray(np.sum(terms, axis=0))
+            return _total(terms)
 
     def posterior(self) -> Array:
         """(n, C) P(c|x). A row whose status is not OK has no posterior and is all zeros."""
@@ -127,6 +127,14 @@ class Ledger:
         moved = replace(self, rows=(*self.rows, (row, np.broadcast_to(shift, self.rows[0][1].shape))))
         nowhere = (self.status == Status.OK) & np.isneginf(moved.joint()).all(axis=1)
         return replace(moved, status=np.where(nowhere, Status.IMPOSSIBLE, self.status).astype(np.int8))
+
+
+def _total(terms: Sequence[Array]) -> Array:
+    """(n, C) their sum, one after the other, class by class in memory as they are."""
+    total = np.array(terms[0], order="K")
+    for term in terms[1:]:
+        total += term
+    return total
 
 
 def class_position(label: Any, classes: Sequence[Any]) -> int:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.ledger import Ledger, Status
+from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
@@ -187,11 +187,14 @@ def posterior_plane(
 def _from_lines(along: Ledger, upwards: Ledger, x: str, y: str) -> Array | None:
     """(rows of y, columns of x, C) the posteriors over a plane from those on two of its lines, `along` x and `upwards`:
     where every column has a log term of its own, as in naive Bayes, the joint is a sum of terms of x alone, of y alone
-    and of neither. None where some term is of several columns, or a cell has no posterior."""
+    and of neither; what all classes share, as LDA's distance from the mean, is left out. None where another term is of
+    several columns, or a cell has no posterior."""
     if [row for row, _term in along.rows] != [row for row, _term in upwards.rows]:
         return None
     total: Array | None = None
     for (row, of_x), (_row, of_y) in zip(along.rows, upwards.rows, strict=True):
+        if row.kind == "constant" and not row.parents and row != CALIBRATION and _shared(of_x) and _shared(of_y):
+            continue
         alone = row.kind in SEPARATE and row.name == row.child and len(row.parents) == 1
         if not alone and (row.kind != "prior" or row.parents):
             return None
@@ -204,6 +207,11 @@ def _from_lines(along: Ledger, upwards: Ledger, x: str, y: str) -> Array | None:
         return None
     posterior = normalize(total.reshape(-1, total.shape[2])).reshape(total.shape)
     return np.broadcast_to(posterior, (len(upwards.status), len(along.status), total.shape[2]))
+
+
+def _shared(term: Array) -> bool:
+    """Whether a log term (n, C) is the same in all classes."""
+    return bool((term == term[:, :1]).all())
 
 
 def scatter(frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int) -> tuple[list[float], list[float], list[int]]:

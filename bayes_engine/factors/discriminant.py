@@ -221,7 +221,7 @@ class QuadraticFactor(JointGaussian):
         with np.errstate(over="ignore", invalid="ignore"):
             for rows, known in _patterns(U):
                 whole = len(known) == len(self.columns)
-                u = U[rows][:, known]
+                u = U[rows] if whole else U[rows][:, known]
                 dimension[rows] = len(known)
                 for c, v in enumerate(self.apart):
                     root = self.roots[c] if whole else inverse_root(self.covariance[c][np.ix_(known, known)])
@@ -266,7 +266,7 @@ def _through(apart: Array, root: InverseRoot) -> Array:
 
 def _distance(z: Array) -> Array:
     """(n,) −½ ‖z‖²; −inf where a row is infinite or too far out to be squared."""
-    distance = -0.5 * (z**2).sum(axis=1)
+    distance = -0.5 * np.einsum("ij,ij->i", z, z)
     distance[np.isnan(distance)] = -np.inf
     return np.asarray(distance)
 

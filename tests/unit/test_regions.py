@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from bayes_engine import AODE, TAN, BayesianNetworkClassifier, NaiveBayes, Schema, WeightedNaiveBayes
+from bayes_engine import (
+    AODE,
+    TAN,
+    BayesianNetworkClassifier,
+    LinearDiscriminantAnalysis,
+    NaiveBayes,
+    QuadraticDiscriminantAnalysis,
+    Schema,
+    WeightedNaiveBayes,
+)
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision import regions
 from bayes_engine.decision.regions import MOST_LEVELS, axis_of, posterior_plane, scatter
@@ -67,6 +76,7 @@ MODELS = {
     "aode": AODE(discretize="quantile", bins=3),
     "network": BayesianNetworkClassifier(discretize="quantile", bins=3),
 }
+OF_NUMBERS = {"lda": LinearDiscriminantAnalysis(), "qda": QuadraticDiscriminantAnalysis()}
 
 
 @pytest.mark.slow
@@ -115,3 +125,26 @@ def test_what_is_integrated_out_of_a_plane_is_not_the_level_missing() -> None:
     alone = NaiveBayes().fit(X[["a"]], list("nnyynyyn"))
     expected = alone.predict_proba(pd.DataFrame({"a": plane.x.ticks(1)}))
     np.testing.assert_allclose(plane.posterior[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("name", list(OF_NUMBERS))
+def test_a_plane_of_discriminant_analysis_is_what_every_cell_by_itself_gives(name: str, held: bool) -> None:
+    """Of LDA it is made of two lines: the distance from the mean is the same in all classes."""
+    dataset = load_dataset("iris")
+    features = dataset.schema.features
+    X, y = dataset.frame[list(features.names)], dataset.frame[dataset.schema.target.name]
+    model, axes = OF_NUMBERS[name].fit(X, y), [axis_of(v, X[v.name]) for v in features][1:3]
+    case, asked = X.iloc[0].to_dict(), []
+
+    class Counting:
+        def explain(self, cells: pd.DataFrame, given: object = None) -> object:
+            asked.append(len(cells))
+            return model.explain(cells, given)
+
+    plane = posterior_plane(Counting(), features, *axes, case if held else None, 9)
+    across, up = (side.ticks(9) for side in axes)
+    cells = pd.DataFrame([case | {axes[0].name: a, axes[1].name: b} for b in up for a in across])
+    ledger = model.explain(cells, None if held else [side.name for side in axes])
+    np.testing.assert_array_equal(plane.posterior.reshape(len(cells), -1), ledger.posterior())
+    assert (max(asked) == 9) is (name == "lda")
