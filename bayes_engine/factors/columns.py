@@ -26,7 +26,7 @@ JOINT_ENTRIES = 2**14
 """Tables are looked up together while their joint table has at most so many entries a class: it stays in the cache."""
 WORTH_JOINING = 1024
 """Rows below which a joint table is not worth making."""
-ROWS_IN_CACHE = 2**14
+ROWS_IN_CACHE = 2**15
 """Rows that are looked up together."""
 CANCELLATION = 1e6
 """A squared distance in standard deviations up to which x²/2v − xμ/v + μ²/2v keeps ten digits."""
@@ -115,31 +115,33 @@ class TableColumns(Product):
     def log(self, X: Table) -> Array:
         if X.n < WORTH_JOINING:
             return super().log(X)
-        joint = np.empty((len(self.parts[0].by_code), X.n))
+        groups = [([self._codes(part, X) for part in group], table) for group, table in self._groups]
+        joint, room = np.empty((len(self.parts[0].by_code), X.n)), np.empty(min(ROWS_IN_CACHE, X.n))
         for rows in slices(X.n, ROWS_IN_CACHE):
-            self._look_up(X, rows, joint[:, rows])
+            total, term = joint[:, rows], room[: rows.stop - rows.start]
+            for k, (columns, table) in enumerate(groups):
+                where = self._joint_codes(columns, rows, table.shape[1])
+                for of_class, row in zip(total, table, strict=True):
+                    np.take(row, where, out=term if k else of_class, mode="clip")
+                    if k:
+                        of_class += term
         return joint.T
 
-    def _look_up(self, X: Table, rows: slice, joint: Array) -> None:
-        """Write into `joint` (C, m) the log terms of these rows."""
-        term = np.empty(joint.shape[1])
-        for k, (group, table) in enumerate(self._groups):
-            kind = np.uint16 if table.shape[1] <= JOINT_ENTRIES else np.intp
-            code: NDArray[Any] | None = None
-            for part in group:
-                size, column = part.by_code.shape[1], X[part.variable.name][rows]
-                column = column if column.max() < size else np.minimum(column, size - 1)  # the last one is the unseen
-                if code is None:
-                    code = column.astype(kind)
-                else:
-                    np.multiply(code, size, out=code)
-                    np.add(code, column, out=code, casting="unsafe")
-            assert code is not None
-            where = code.astype(np.intp)
-            for total, row in zip(joint, table, strict=True):
-                terms = np.take(row, where, out=term if k else total, mode="clip")
-                if k:
-                    total += terms
+    @staticmethod
+    def _codes(part: TableLeaf, X: Table) -> tuple[NDArray[Any], int]:
+        """(n,) the codes of a column, and how many there are: the last is a value unseen."""
+        codes, size = X[part.variable.name], part.by_code.shape[1]
+        return codes if codes.max() < size else np.minimum(codes, size - 1), size
+
+    @staticmethod
+    def _joint_codes(columns: list[tuple[NDArray[Any], int]], rows: slice, entries: int) -> NDArray[np.intp]:
+        """(m,) where in their joint table these rows of the columns stand."""
+        first, *others = columns
+        code = first[0][rows].astype(np.uint16 if entries <= JOINT_ENTRIES else np.intp)
+        for codes, size in others:
+            np.multiply(code, size, out=code)
+            np.add(code, codes[rows], out=code, casting="unsafe")
+        return code.astype(np.intp)
 
     @cached_property
     def _groups(self) -> list[tuple[list[TableLeaf], Array]]:

@@ -53,15 +53,19 @@ class DecisionMixin:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
-        from bayes_engine.decision.loss import LossMatrix, decide
-
         table, joint = self._joint(X)
         self._defined(table, joint)
         index, clear = leading(joint)
         if not clear.all():
             rest = np.flatnonzero(~clear)
-            index[rest] = decide(normalize(joint[rest]), LossMatrix.zero_one(tuple(self.classes_.tolist()))).position
+            index[rest] = self._most_probable(joint[rest])
         return np.asarray(self.classes_[index])
+
+    def _most_probable(self, joint: Array) -> NDArray[np.intp]:
+        """(n,) the position of the class with the largest posterior, by the rule for ties that all decisions have."""
+        from bayes_engine.decision.loss import LossMatrix, decide
+
+        return decide(normalize(joint), LossMatrix.zero_one(tuple(self.classes_.tolist()))).position
 
     def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
         """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a

@@ -27,14 +27,13 @@ from bayes_engine.covariance import (
     refuse_matrices,
     shrunk,
 )
-from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.discriminant import BLOCK, Discriminant, LinearFactor, QuadraticFactor
 from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.language import Word
 from bayes_engine.ledger import Status
-from bayes_engine.logspace import Array, log, normalize
+from bayes_engine.logspace import Array, log
 from bayes_engine.models import discriminant_left_out as left_out
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.decision_mixin import leading
@@ -214,8 +213,7 @@ class GaussianDiscriminant(GenerativeClassifier):
             joint = self.factor_.scores(table)
             self._defined(table, joint)
             rest = np.flatnonzero(~clear)
-            decision = decide(normalize(joint[rest]), LossMatrix.zero_one(tuple(self.classes_.tolist())))
-            index[rest] = decision.position
+            index[rest] = self._most_probable(joint[rest])
         return np.asarray(self.classes_[index])
 
     @property

@@ -7,6 +7,7 @@ forgetting and merging are what they are for every generative classifier; only t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -184,6 +185,8 @@ class LazyNaiveBayes(NaiveBayes):
     >>> model.forget(X[:1], y[:1]).stats_.n
     3
     """
+
+    _at_once = sys.maxsize  # they are counted for once
 
     def _table(self, frame: pd.DataFrame, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
         """Column by column, as rows are kept."""

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.columns import MixedColumns
@@ -29,9 +30,10 @@ from bayes_engine.factors.likelihoods import OF_VALUES, current
 from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.factors.text import TextLeaf, text_leaf
 from bayes_engine.language import Listing
-from bayes_engine.ledger import Ledger
-from bayes_engine.logspace import Array
+from bayes_engine.ledger import Ledger, Status
+from bayes_engine.logspace import Array, normalize
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.decision_mixin import RANKED, leading, refuse_undefined
 from bayes_engine.models.fit_warnings import warn, warn_of_constant
 from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
 from bayes_engine.models.table_reader import given_schema
@@ -49,9 +51,9 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import checked_method
-from bayes_engine.table.encode import Table, encode
+from bayes_engine.table.encode import Table, code_dtype, encode
 from bayes_engine.table.likelihood_traits import traits
-from bayes_engine.table.matrix import as_they_lie
+from bayes_engine.table.matrix import as_they_lie, slices
 from bayes_engine.table.schema import Schema, Variable
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
@@ -126,6 +128,8 @@ class NaiveBayes(GenerativeClassifier):
     """
 
     takes_text = True
+    _at_once: ClassVar[int] = RANKED
+    """Rows whose joints are computed together: they stay in the cache until they are a posterior, or a label."""
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset(
         {"alpha", "smoothing", "priors", "variance", "tied_variance", "var_floor", "unseen"}
@@ -203,6 +207,32 @@ class NaiveBayes(GenerativeClassifier):
             return OF_VALUES[variable.likelihood].estimate(variable, target, stats.values.columns[name], rule)
         gaussian = GaussianRule(rule.ddof, rule.tied, rule.floor)
         return gaussian_leaf(variable, target, stats.moments.column(name), gaussian)
+
+    def predict_proba(self, X: Any) -> Array:
+        table = self._encode(X)
+        posterior, without = np.empty((len(self.classes_), table.n)), table.infinite()
+        for rows in slices(table.n, self._at_once):
+            joint = self._joint_of(table.take(rows))
+            top = joint.max(axis=1, keepdims=True)
+            without[rows] |= top[:, 0] == -np.inf
+            normalize(joint, top, out=posterior[:, rows].T)
+        refuse_undefined(without)
+        return posterior.T
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        table = self._encode(X)
+        index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), ~table.infinite()
+        for rows in slices(table.n, self._at_once):
+            index[rows], alone = leading(self._joint_of(table.take(rows)))
+            clear[rows] &= alone
+        rest = np.flatnonzero(~clear)
+        if len(rest):
+            few, without = table.take(rest), ~clear
+            joint = self._joint_of(few)
+            without[rest] = self._status(few, joint) != Status.OK
+            refuse_undefined(without)
+            index[rest] = self._most_probable(joint)
+        return np.asarray(self.classes_[index])
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         return self._joint_without(X, LeftOutRows.of(X, labels, self.stats_))

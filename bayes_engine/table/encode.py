@@ -220,7 +220,7 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
     dtype = code_dtype(len(variable.levels))
     held: NDArray[Any]
     if isinstance(column.dtype, pd.CategoricalDtype):
-        own = observed(pd.Series(column.cat.categories, name=column.name))
+        own = [v.item() if isinstance(v, np.generic) else v for v in column.cat.categories]
         held = column.array.codes
         if own == list(variable.levels):
             return np.asarray(np.add(held, 1, dtype=dtype, casting="unsafe"))  # pandas has -1 for missing
@@ -234,6 +234,8 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
             return (whole.astype(np.int64) - (low - 1)).astype(dtype)
     held, values = distinct_codes(column)
     where = positions(values, variable.levels)
+    if (where == np.arange(len(where))).all():
+        return np.asarray(np.add(held, 1, dtype=dtype, casting="unsafe"))  # they stand in the levels' order
     return np.append(np.where(where < 0, np.iinfo(dtype).max, where + 1), MISSING).astype(dtype).take(held)
 
 

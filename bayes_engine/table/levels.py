@@ -64,7 +64,7 @@ NEAR = 2**16
 
 def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     """(n,) which of the distinct values each cell holds, -1 where it is missing, and those values, as they come; whole
-    numbers near each other in their order.
+    numbers near each other and strings that Arrow holds in their order.
 
     Of strings that Arrow holds, as `read_csv` gives them, it is remembered: Arrow's arrays never change, and a column
     that is written into has another.
@@ -82,7 +82,7 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     known = _CODED.get(id(held))
     if known is not None and known[0]() is held:
         return known[1:]
-    codes, values = pd.factorize(column)
+    codes, values = pd.factorize(column, sort=True)
     codes = codes.astype(np.min_scalar_type(-max(len(values), 1)))
     strings = np.asarray(values, dtype=object)
     key = id(held)

@@ -15,6 +15,7 @@ from sklearn.preprocessing import Binarizer
 
 import bayes_engine
 from bayes_engine import BayesEngineError, Dirichlet, EstimationWarning, MinimumRiskClassifier
+from bayes_engine.errors import UndefinedPosterior
 from bayes_engine.factors import columns
 from bayes_engine.factors.columns import ABSENT
 from bayes_engine.models import matrix_classifier
@@ -473,3 +474,21 @@ def test_many_rows_of_numbers_are_one_matrix_with_the_same_model(order: Any) -> 
 def apart_frame(X: np.ndarray) -> pd.DataFrame:
     """The same numbers, column by column."""
     return pd.DataFrame(X).add_prefix("x").astype("Float64")
+
+
+def test_rows_in_blocks_have_the_posteriors_and_labels_of_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 3, 300)
+    frame = pd.DataFrame({"word": pd.Series(np.array(list("abc"))[(y + rng.integers(0, 2, 300)) % 3]), "x": 1.0 * y})
+    frame["x"] += rng.normal(size=300)
+    frame = frame.where(pd.Series(np.arange(300) % 2 > 0), axis=0)  # every other row shows nothing
+    model = bayes_engine.NaiveBayes(priors="uniform").fit(frame, y)  # so that these are ties
+    whole, labels = model.predict_proba(frame), model.predict(frame)
+    monkeypatch.setattr(bayes_engine.NaiveBayes, "_at_once", 64)
+    np.testing.assert_array_equal(model.predict_proba(frame), whole)
+    assert model.predict(frame).tolist() == labels.tolist() == model.decide(frame).action.tolist()
+    frame.loc[[5, 199], "x"] = np.inf
+    for verb in (model.predict, model.predict_proba):
+        with pytest.raises(UndefinedPosterior) as refused:
+            verb(frame)
+        assert refused.value.rows == (5, 199)
