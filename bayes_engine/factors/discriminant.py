@@ -223,10 +223,11 @@ class QuadraticFactor(JointGaussian):
                 whole = len(known) == len(self.columns)
                 u = U[rows] if whole else U[rows][:, known]
                 dimension[rows] = len(known)
+                away = np.empty_like(u)  # new memory is slow
                 for c, v in enumerate(self.apart):
                     root = self.roots[c] if whole else inverse_root(self.covariance[c][np.ix_(known, known)])
                     determinant[c, rows] = -0.5 * root.log_det
-                    distance[c, rows] = _distance((u - v[known]) @ root.whiten)
+                    distance[c, rows] = _distance(np.subtract(u, v[known], out=away) @ root.whiten)
         return determinant, distance, dimension
 
 
