@@ -4,7 +4,7 @@ of the classes, on rows held out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.covariance import correlations
 from bayes_engine.decision.held_out import TINY, held_out, splits
 from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
@@ -20,7 +19,6 @@ from bayes_engine.logspace import Array
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.discriminant_directions import principal_axes
 from bayes_engine.models.fisher import FisherDiscriminant
-from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia, box_m, mardia
 from bayes_engine.table.roles import Parts
@@ -28,10 +26,8 @@ from bayes_engine.table.roles import Parts
 T = TypeVar("T")
 ROUNDING = 1e-13
 """A variance along a line below this share of that over the plane is none."""
-
 FOLDS = 5
 """Rows are held out in so many folds, where a table is not small."""
-
 WIDE = 3.0
 """Two columns whose spreads differ by more than this factor are drawn in units of their own spread."""
 
@@ -195,6 +191,7 @@ def _nearest_pair(means: Array, within: Array) -> tuple[int, int]:
 
 # all columns, on two directions ---------------------------------------------------------------------------------------
 
+
 Objective = Literal["ratio-trace", "trace-ratio"]
 
 
@@ -228,26 +225,24 @@ def plane_projections(data: NumericRows, objective: Objective = "ratio-trace") -
     """
     if len(data.classes) < 3 or len(data.names) < 2:
         raise TableError("a plane needs three classes and two columns; two classes have one direction only")
-    folded, scheme = _folded(data)
+    folded, scheme = splits_of(data)
 
-    def screen(make: Callable[[NumericRows], _Map]) -> PlaneProjection:
+    def screen(make: Callable[[NumericRows], LinearMap]) -> PlaneProjection:
         seen = make(data)
         points = seen.of(data.X)
         guesses = np.empty(len(data.y), dtype=np.intp)
         for train, test in steps(folded):
-            part = _some(data, train)
+            part = part_of(data, train)
             fold = make(part)
             there = _means(fold.of(part.X), part)
             guesses[test] = ((fold.of(data.X[test])[:, None, :] - there) ** 2).sum(axis=2).argmin(axis=1)
         accuracy = float(data.weight[guesses == data.y].sum() / data.weight.sum())
         return PlaneProjection(points, _means(points, data), seen.explained, accuracy, seen.trace)
 
-    return PlaneProjections(
-        screen(lambda part: _fisher_map(part, objective)), screen(_pca_map), screen(_lda_map), scheme
-    )
+    return PlaneProjections(screen(lambda part: _fisher_map(part, objective)), screen(pca_map), screen(lda_map), scheme)
 
 
-class _Map(NamedTuple):
+class LinearMap(NamedTuple):
     """x ↦ ((x − mean)/scale) W."""
 
     mean: Array
@@ -260,26 +255,29 @@ class _Map(NamedTuple):
         return np.asarray(((X - self.mean) / self.scale) @ self.W)
 
 
-def _standard(data: NumericRows) -> _Map:
+def standard_map(data: NumericRows) -> LinearMap:
+    """Columns with mean 0 and variance 1."""
     mean = np.average(data.X, axis=0, weights=data.weight)
     spread = np.sqrt(np.average((data.X - mean) ** 2, axis=0, weights=data.weight))
-    return _Map(mean, np.where(spread > 0, spread, 1.0), np.eye(len(mean)))
+    return LinearMap(mean, np.where(spread > 0, spread, 1.0), np.eye(len(mean)))
 
 
-def _pca_map(data: NumericRows, k: int = 2) -> _Map:
-    plain = _standard(data)
+def pca_map(data: NumericRows, k: int = 2) -> LinearMap:
+    """Onto the first k principal axes."""
+    plain = standard_map(data)
     axes, variance = principal_axes(plain.of(data.X), data.weight)
     return plain._replace(W=axes[:, :k], explained=tuple((variance / variance.sum())[:k].tolist()))
 
 
-def _fisher_map(data: NumericRows, objective: Objective) -> _Map:
-    plain = _standard(data)
+def _fisher_map(data: NumericRows, objective: Objective) -> LinearMap:
+    plain = standard_map(data)
     model = _fitted(FisherDiscriminant(n_components=2, objective=objective), data, plain.of(data.X))
     return plain._replace(W=model.scalings_, explained=tuple(model.explained_ratio_.tolist()), trace=model.trace_)
 
 
-def _lda_map(data: NumericRows, k: int | None = 2) -> _Map:
-    plain = _standard(data)
+def lda_map(data: NumericRows, k: int | None = 2) -> LinearMap:
+    """Onto the first k of LDA's directions, None for all."""
+    plain = standard_map(data)
     model = _fitted(LinearDiscriminantAnalysis(n_components=k), data, plain.of(data.X))
     return plain._replace(W=model.scalings_, explained=tuple(model.explained_variance_ratio_.tolist()))
 
@@ -318,7 +316,7 @@ def pooled_analysis(data: NumericRows, pooling: float, shrinkage: float = 0.0) -
     with listen():
         model.fit(frame, labels, data.weight)
         held = held_out(model, frame, labels, groups=data.groups, sample_weight=data.weight)
-    accuracy, log_loss = _scores(held.log_posterior, held.truth, held.weight)
+    accuracy, log_loss = accuracy_and_log_loss(held.log_posterior, held.truth, held.weight)
     return PooledAnalysis(model, accuracy, log_loss, held.scheme)
 
 
@@ -351,93 +349,7 @@ def _tried(test: Callable[[Any], T], given: Any) -> T | BayesEngineError:
         return error
 
 
-# before naive Bayes ---------------------------------------------------------------------------------------------------
-
-
-STEPS: Mapping[str, Callable[[NumericRows], _Map]] = {
-    "raw": _standard,
-    "pca": lambda part: _pca_map(part, len(part.names)),
-    "lda": lambda part: _lda_map(part, None),
-}
-"""What is done to the columns before naive Bayes reads them; learnt on the rows given."""
-
-
-class TransformedNaiveBayes(NamedTuple):
-    """Gaussian naive Bayes after a step: `columns` it reads, the mean absolute `correlation` of two of them within the
-    classes (NaN of one column), and on rows held out its `accuracy` and `log_loss` (nats)."""
-
-    columns: int
-    correlation: float
-    accuracy: float
-    log_loss: float
-
-
-def transformed_naive_bayes(data: NumericRows) -> tuple[Mapping[str, TransformedNaiveBayes], Message]:
-    """Gaussian naive Bayes on the columns as they are ("raw"), turned onto their principal axes ("pca") and onto LDA's
-    directions ("lda"); the step is learnt on the training rows alone. And how rows were held out.
-
-    PCA makes columns uncorrelated over all rows, LDA within the classes (on average); naive Bayes asks for
-    independence within each class.
-    """
-    folded, scheme = _folded(data)
-    results = {}
-    for step, make in STEPS.items():
-        log_p = np.empty((len(data.y), len(data.classes)))
-        for train, test in steps(folded):
-            part = _some(data, train)
-            fold = make(part)
-            log_p[test] = _naive(fold.of(part.X), part).predict_log_proba(fold.of(data.X[test]))
-        points = make(data).of(data.X)
-        accuracy, log_loss = _scores(log_p, data.y, data.weight)
-        results[step] = TransformedNaiveBayes(points.shape[1], _correlation(points, data), accuracy, log_loss)
-    return results, scheme
-
-
-def posterior_after_steps(data: NumericRows, x: Sequence[float] | Array) -> Mapping[str, Array]:
-    """(C,) P(c|x) of one row `x` (d,) by Gaussian naive Bayes on all rows, after each of the steps of
-    `transformed_naive_bayes`.
-
-    >>> rows = np.array([[0.0, 0.1], [1.0, 1.2], [2.0, 1.9], [4.0, 3.0], [5.0, 4.4], [6.0, 5.0]])
-    >>> y, one = np.repeat([0, 1], 3), np.ones(6)
-    >>> data = NumericRows(("a", "b"), ("p", "q"), rows, y, one, None, np.arange(6), 0)
-    >>> {step: p.round(4).tolist() for step, p in posterior_after_steps(data, np.array([3.0, 2.4])).items()}
-    {'raw': [0.6554, 0.3446], 'pca': [0.2679, 0.7321], 'lda': [0.002, 0.998]}
-    """
-    posteriors = {}
-    for step, make in STEPS.items():
-        seen = make(data)
-        posteriors[step] = np.asarray(_naive(seen.of(data.X), data).predict_proba(seen.of(np.asarray([x])))[0])
-    return posteriors
-
-
-def _naive(points: Array, data: NumericRows) -> GaussianNB:
-    """Gaussian naive Bayes on the rows turned; every class keeps its column, also where it has no row."""
-    return GaussianNB(priors=None).partial_fit(points, data.y, np.arange(len(data.classes)), data.weight)
-
-
-def _correlation(points: Array, data: NumericRows) -> float:
-    """The mean of |r| over the pairs of columns and the classes, each by its weight."""
-    pairs = np.triu_indices(points.shape[1], 1)
-    if not len(pairs[0]):
-        return float("nan")
-    sums = weights = 0.0
-    for c in range(len(data.classes)):
-        own = data.y == c
-        if own.sum() > 2:
-            w = data.weight[own]
-            r = correlations(np.cov(points[own].T, aweights=w, ddof=0))
-            sums += float(w.sum() * np.abs(r[pairs]).mean())
-            weights += float(w.sum())
-    return sums / weights if weights else float("nan")
-
-
-def _scores(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float, float]:
-    total = float(weight.sum())
-    right = float(weight[log_p.argmax(axis=1) == truth].sum())
-    return right / total, -float(weight @ log_p[np.arange(len(truth)), truth]) / total
-
-
-# plumbing -------------------------------------------------------------------------------------------------------------
+# rows in parts --------------------------------------------------------------------------------------------------------
 
 
 def _fitted(model: Any, data: NumericRows, X: Array | None = None) -> Any:
@@ -446,14 +358,22 @@ def _fitted(model: Any, data: NumericRows, X: Array | None = None) -> Any:
         return model.partial_fit(rows, data.y, np.arange(len(data.classes)), data.weight)
 
 
-def _some(data: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
+def accuracy_and_log_loss(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float, float]:
+    """The share of the weight that is decided rightly, and the mean log-loss (nats), of log posteriors (n, C)."""
+    total = float(weight.sum())
+    right = float(weight[log_p.argmax(axis=1) == truth].sum())
+    return right / total, -float(weight @ log_p[np.arange(len(truth)), truth]) / total
+
+
+def part_of(data: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
+    """Some of the rows."""
     groups = None if data.groups is None else data.groups[rows]
     return NumericRows(
         data.names, data.classes, data.X[rows], data.y[rows], data.weight[rows], groups, data.rows[rows], 0
     )
 
 
-def _folded(data: NumericRows) -> tuple[list[tuple[Any, Any]], Message]:
+def splits_of(data: NumericRows) -> tuple[list[tuple[Any, Any]], Message]:
     """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
     if data.groups is None and len(data.y) <= TINY:
         from sklearn.model_selection import LeaveOneOut

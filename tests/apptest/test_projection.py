@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
 from bayes_engine.decision.two_gaussians import boundaries, two_gaussians
-from bayes_engine.models.projection import numeric_rows, pooled_analysis, project, transformed_naive_bayes
+from bayes_engine.models.projection import numeric_rows, pooled_analysis, project
+from bayes_engine.models.transformed_naive_bayes import transformed_naive_bayes
 from bayes_engine.numerals import number
 from bayes_engine.progress import watched
 from bayes_engine.table.roles import take_apart

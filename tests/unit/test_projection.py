@@ -29,8 +29,8 @@ from bayes_engine.models.projection import (
     plane_projections,
     pooled_analysis,
     project,
-    transformed_naive_bayes,
 )
+from bayes_engine.models.transformed_naive_bayes import transformed_naive_bayes
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.workbench.figures.projection import (
     MOST_ROWS,

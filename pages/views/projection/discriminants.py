@@ -24,9 +24,8 @@ from bayes_engine.models.projection import (
     assumptions,
     plane_projections,
     pooled_analysis,
-    posterior_after_steps,
-    transformed_naive_bayes,
 )
+from bayes_engine.models.transformed_naive_bayes import posterior_after_steps, transformed_naive_bayes
 from bayes_engine.numerals import certain, number
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia

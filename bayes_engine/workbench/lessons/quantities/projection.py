@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayes_engine.decision.two_gaussians import boundaries
-from bayes_engine.models.projection import posterior_after_steps, transformed_naive_bayes
+from bayes_engine.models.transformed_naive_bayes import posterior_after_steps, transformed_naive_bayes
 from bayes_engine.table.kinds import Level
 from bayes_engine.workbench.lessons.in_use import InUse, number_of_case
 from bayes_engine.workbench.lessons.quantities.registry import among, quantity
