@@ -61,6 +61,7 @@ HOMES = {  # a package: where it may be imported, as the beginnings of paths
     "plotly": ("bayes_engine/workbench/figures/",),
     "dask": ("bayes_engine/scale/",),
     "distributed": ("bayes_engine/scale/",),
+    "pyspark": ("bayes_engine/scale/",),
     "numpy": ("bayes_engine/",),
     "scipy": ("bayes_engine/",),
     "sklearn": ("bayes_engine/",),

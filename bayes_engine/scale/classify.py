@@ -89,7 +89,7 @@ def classify_files(
     keep : which columns of the files are written again; None keeps all, [] none.
     delimiter, encoding : of CSV that is read.
     progress, threads : as in `collect_parquet`.
-    client : a `distributed.Client`: the workers of its cluster answer the row groups of Parquet files, and `output` is
+    client : as in `collect_parquet`: the workers of its cluster answer the row groups of Parquet files, and `output` is
         a folder with a file for each, named so that their order is that of the rows. They must see the files, and where
         the folder will be, under the same absolute paths. Each file has its name when it is whole, and the folder when
         all are there, so a row group that is answered again, after a worker was lost, is written once.

@@ -59,11 +59,15 @@ def collect_parquet(
         ends the pass. If it is there, what it holds of files that have not changed since is not counted again; files
         may have come to those it was begun with.
     threads : how many row groups are counted at a time; None for one a core, 8 at most, and no more than what they hold
-        is expected to fit into 200 MB (of 15 columns and a target 3; 2 for want="values" where five are numbers).
-    client : a `distributed.Client` (extra `[dask]`): the workers of its cluster count row groups and merge, eight at a
-        time, what they have counted. They must see the files under the same absolute paths. The statistics are those
-        of one machine to the last bit, also where workers are lost: what they did, others do again. `threads` is then
-        the cluster's affair.
+        is expected to fit into 200 MB (of 15 columns and a target 3; 2 for want="values" where five are numbers). A
+        number that is given is taken as it is, and memory grows with it: each thread holds up to 1 MB of every column
+        that is read and a batch of up to 34 MB, with the target 50 MB of 15 columns; for want="values" 8 MB more for
+        each of numbers. Eight threads of these may so pass 500 MB.
+    client : a `distributed.Client` (extra `[dask]`) or a `SparkSession` (extra `[spark]`, Java 17): the workers of its
+        cluster count row groups and merge, eight at a time, what they have counted; with Spark, what comes of eight
+        neighbours is merged further here. They must see the files under the same absolute paths. The statistics are
+        those of one machine to the last bit, also where workers are lost: what they did, others do again. `threads` is
+        then the cluster's affair.
 
     Raises ReadError, which says what to install, without pyarrow; and, before a row is counted, TableError or
     SchemaMismatch, naming both files, where one lacks a column or holds another sort of cells in it (1 and '1');

@@ -25,9 +25,9 @@ from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.models.tan import TAN
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
+from bayes_engine.scale.adapters import on_workers
 from bayes_engine.scale.arrow import CountPlan, arrow, encoded
 from bayes_engine.scale.block import LOOK, Block, End
-from bayes_engine.scale.dask_client import Spread
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, count_cells, count_families
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
@@ -243,7 +243,7 @@ class Pass:
         found = list(self.blocks.blocks(self.plan, tree, apart=True))
         ends = {item.file: item.blocks for item in found if isinstance(item, End)}
         count = CountApart(self.plan, replace(self._partial(()), sources=()), ends)
-        spread = Spread(self.client, [item for item in found if isinstance(item, Block)], count, count.merged)
+        spread = on_workers(self.client, [item for item in found if isinstance(item, Block)], count, count.merged)
         before, saved = tree.rows, monotonic()
 
         def kept(parts: Iterable[bytes]) -> MergeTree:

@@ -20,9 +20,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from bayes_engine.errors import ParameterError, ReadError
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.progress import tick
+from bayes_engine.scale.adapters import on_workers
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.block import LOOK, Block, End
-from bayes_engine.scale.dask_client import FAN_IN, Spread
+from bayes_engine.scale.cluster import FAN_IN
 from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.sources import Csv, Parquet, source_of
 from bayes_engine.stats.partial import MergeTree
@@ -131,7 +132,7 @@ def in_turn(
 
 class Eights(Generic[T]):
     """The sum of parts that come in order: of eight at a time from the left, of eight such sums likewise, and so on:
-    as `bayes_engine.scale.dask_client` merges them.
+    as `bayes_engine.scale.cluster` merges them.
 
     >>> total = Eights(lambda a, b: f"({a}{b})")
     >>> for part in "abcdefghijkl":
@@ -275,7 +276,7 @@ def spread_out(
             share = source.share(spread.rows)
             progress(Progress(spread.rows, source.rows, share, monotonic() - began, spread.rows, share or 0.0, *step))
 
-    with Spread(client, blocks, work, merge) as spread:
+    with on_workers(client, blocks, work, merge) as spread:
         return spread.result(tell)
 
 

@@ -1,0 +1,265 @@
+"""What a Spark session counts, fits, judges and answers is what one machine does, to the last bit."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from bayes_engine import TAN, KDependence, NaiveBayes, classify_files, collect_parquet, fit_files, held_out_risk
+from bayes_engine.errors import ParameterError, ReadError
+from bayes_engine.scale import Progress, cluster
+from bayes_engine.store.statistics import load_partial
+from tests.clusters import GATE
+from tests.conftest import ROOT
+from tests.unit.test_scale import Enough, after, bits, files, rows, spoil
+from tests.unit.test_scale_cluster import EM, assert_identical_trace, assert_same_risk, fractional
+from tests.unit.test_scale_em import labelled, numbers
+from tests.unit.test_scale_em import written as em_files
+
+
+class Frame:
+    """The partitions of a frame of Spark's, and what is done with them."""
+
+    def __init__(self, parts: list[list[Any]]) -> None:
+        self.parts = parts
+
+    def mapInArrow(self, work: Any, columns: str) -> Frame:
+        names = [column.split()[0] for column in columns.split(",")]
+        found = [list(pickle.loads(pickle.dumps(work))(iter(part))) for part in self.parts]  # noqa: S301
+        assert all(batch.schema.names == names for part in found for batch in part)
+        return Frame(found)
+
+    def repartition(self, parts: int) -> Frame:
+        assert parts == 1
+        return Frame([[batch for part in reversed(self.parts) for batch in part]])
+
+    def collect(self) -> list[tuple[Any, ...]]:
+        return [tuple(row.values()) for part in self.parts for batch in part for row in batch.to_pylist()]
+
+
+class NearBySpark:
+    """Speaks as a `SparkSession` does and does the work at once, in this process, on copies by pickle."""
+
+    def __init__(self, *, gives_up: bool = False) -> None:
+        self.tags, self.jobs, self.gives_up = list[str](), list[int](), gives_up
+
+    def range(self, start: int, end: int, step: int, parts: int) -> Frame:
+        assert (start, step, parts) == (0, 1, end)
+        self.jobs.append(end)
+        frame = Frame([[pa.RecordBatch.from_arrays([pa.array([i])], ["id"])] for i in range(end)])
+        if self.gives_up:
+            frame.collect = frame.mapInArrow = lambda *_: SimpleNamespace(  # type: ignore[method-assign,assignment]
+                collect=lambda: 1 / 0, repartition=lambda _: frame
+            )
+        return frame
+
+    def addTag(self, tag: str) -> None:
+        self.tags.append(tag)
+
+    def interruptTag(self, tag: str) -> None:
+        self.tags.append("interrupted")
+
+
+NearBySpark.__module__ = "pyspark.sql.session"
+
+
+@pytest.fixture
+def near(monkeypatch: pytest.MonkeyPatch) -> NearBySpark:
+    by_pickle = SimpleNamespace(CPickleSerializer=lambda: pickle)
+    monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace(serializers=by_pickle))
+    monkeypatch.setitem(sys.modules, "pyspark.serializers", by_pickle)
+    return NearBySpark()
+
+
+def test_eight_row_groups_are_a_job_and_the_bits_are_those_of_one_machine(near: NearBySpark, tmp_path: Path) -> None:
+    made = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path, n in zip(made, (18, 2), strict=True):
+        fractional(n).to_parquet(path, row_group_size=2)
+    ask: dict[str, Any] = {"target": "good", "weight": "times", "columns": ["sound", "mass"]}
+    there = collect_parquet(made, client=near, resume=tmp_path / "part.bayes", **ask)
+    assert bits(there) == bits(collect_parquet(made, resume=tmp_path / "part.bayes", **ask))
+    assert sorted(near.jobs) == [1, 1, 8] and len(set(near.tags)) == 1
+    ask["columns"] = ["sound"]
+    risks = [held_out_risk(NaiveBayes(), made, folds=2, client=c, **ask) for c in (None, near)]
+    assert_same_risk(*risks)
+
+
+def test_what_a_worker_of_spark_refuses_is_raised_here(near: NearBySpark, tmp_path: Path) -> None:
+    made = files(rows(18), tmp_path, group=3)
+    spoil(made[1], 1)
+    with pytest.raises(ReadError, match=r"^'part1\.parquet', row group 2 of 2: "):
+        collect_parquet(made, target="good", client=near)
+    with pytest.raises(ReadError, match=r"row groups 1 to 2: Spark did not finish them: division by zero"):
+        collect_parquet(made[0], target="good", client=NearBySpark(gives_up=True))
+    strange = type("SparkSession", (), {"__module__": "pyspark.sql.session"})()
+    with pytest.raises(ParameterError, match="nor a SparkSession"):
+        collect_parquet(made[0], target="good", client=strange)
+
+
+def test_no_block_is_no_result() -> None:
+    class Nothing(cluster.Gathered[int]):
+        def run(self, groups: Any) -> Any:
+            yield from ()
+
+    with Nothing(None, [], lambda block: 1, sum) as none:
+        assert none.result(lambda: None) is None and none.finished() == []
+
+
+# a real session ------------------------------------------------------------------------------------------------------
+
+slow = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")]
+
+
+def on(*marks: Any) -> Callable[[Any], Any]:
+    """A test with all of these marks."""
+
+    def marked(test: Any) -> Any:
+        for mark in marks:
+            test = mark(test)
+        return test
+
+    return marked
+
+
+@pytest.fixture(scope="module")
+def gates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder on the path of Spark's Python workers whose `sitecustomize` sets the gate of `tests.clusters`."""
+    folder = tmp_path_factory.mktemp("gate")
+    (folder / "sitecustomize.py").write_text(GATE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def spark(gates: Path) -> Iterator[Any]:
+    """A local master with two threads, which tries each task four times."""
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed: apt-get install default-jre-headless")
+    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install -e '.[spark]'")
+    from pyspark.sql import SparkSession
+
+    before = dict(os.environ)
+    os.environ |= {
+        "PYSPARK_PYTHON": sys.executable, "BAYES_GATE": str(gates), "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": f"{gates}{os.pathsep}{ROOT}", "SPARK_LOCAL_IP": "127.0.0.1",
+    }  # fmt: skip
+    settings = {
+        "spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.sql.adaptive.enabled": "true",
+        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+    }  # fmt: skip
+    builder = SparkSession.builder.master("local[2,4]").appName("bayes")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    try:
+        yield session
+    finally:
+        session.stop()
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@on(*slow, pytest.mark.parametrize("want", ["columns", "values", "pairs", "scatter"]))
+def test_counts_and_moments_of_spark_are_those_of_one_machine(spark: Any, want: str, tmp_path: Path) -> None:
+    made = files(fractional(2000), tmp_path, group=80)
+    made[1].unlink()
+    fractional(9 * 30).to_parquet(made[1], row_group_size=30)
+    fractional(10)[:0].astype({"sound": "str"}).to_parquet(tmp_path / "part3.parquet")
+    fractional(5).to_parquet(tmp_path / "part4.parquet")
+    ask: dict[str, Any] = {"target": "good", "weight": "times", "want": want}
+    if want == "scatter":
+        ask["columns"] = ["seeds"]
+    far: list[Progress] = []
+    there = collect_parquet(tmp_path, client=spark, progress=far.append, **ask)
+    here = collect_parquet(tmp_path, **ask)
+    assert bits(there) == bits(here)
+    if here.scatter is not None and there.scatter is not None:
+        assert there.scatter.m2.tobytes() == here.scatter.m2.tobytes()
+    assert far[-1].share == 1.0 and [f.rows for f in far] == sorted(f.rows for f in far)
+
+
+@on(*slow)
+def test_a_worker_of_spark_killed_in_the_middle_changes_no_bit(spark: Any, gates: Path, tmp_path: Path) -> None:
+    made = files(fractional(1800), tmp_path, group=50)
+    here = collect_parquet(made, target="good", weight="times", want="pairs")
+    reached = gates / "reached"
+    (gates / "at").write_text(f"{made[1].name} 7")
+    killed: list[int] = []
+
+    def kill() -> None:
+        for _ in range(1200):
+            if reached.exists() and (told := reached.read_text()):
+                os.kill(int(told), signal.SIGKILL)
+                killed.append(int(told))
+                return
+            time.sleep(0.05)
+
+    killer = Thread(target=kill)
+    killer.start()
+    there = collect_parquet(made, target="good", weight="times", want="pairs", client=spark)
+    killer.join()
+    (gates / "at").unlink()
+    assert len(killed) == 1 and bits(there) == bits(here)
+
+
+@on(*slow)
+def test_a_count_goes_from_one_machine_to_spark_and_back(spark: Any, tmp_path: Path) -> None:
+    made = files(fractional(1800), tmp_path, group=60)
+    whole = collect_parquet(made, target="good", weight="times")
+    kept = tmp_path / "part.bayes"
+    for n, there in ((100, None), (600, spark), (1100, None)):
+        with pytest.raises(Enough):
+            collect_parquet(made, target="good", weight="times", resume=kept, progress=after(n), client=there)
+        assert n <= sum(node.rows for node in load_partial(kept).nodes) < 1800
+    assert bits(collect_parquet(made, target="good", weight="times", resume=kept, client=spark)) == bits(whole)
+    spoil(made[1], 3)
+    with pytest.raises(ReadError, match=r"^'part1\.parquet', row group 4 of 10: "):
+        collect_parquet(made, target="good", client=spark)
+
+
+@on(
+    *slow,
+    pytest.mark.parametrize(
+        "model",
+        [NaiveBayes(), TAN(discretize="quantile", bins=4), KDependence(2, discretize="quantile", bins=3)],
+        ids=lambda m: type(m).__name__,
+    ),
+)
+def test_models_risks_and_answers_of_spark_are_those_of_one_machine(spark: Any, model: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows").mkdir()
+    made = files(fractional(1200), tmp_path / "rows", group=100)
+    ask: dict[str, Any] = {"target": "good", "weight": "times"}
+    here, there = (fit_files(model, made, client=c, **ask) for c in (None, spark))
+    assert bits(there.stats_) == bits(here.stats_) and there.schema_ == here.schema_
+    assert_same_risk(*(held_out_risk(model, made, client=c, **ask) for c in (None, spark)))
+    done = [
+        classify_files(here, made, tmp_path / f"{name}.parquet", client=c)
+        for name, c in (("one", None), ("many", spark))
+    ]
+    assert done[0].actions == done[1].actions
+    pd.testing.assert_frame_equal(*(pd.read_parquet(d.path) for d in done))
+
+
+@on(
+    *slow,
+    pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning"),
+    pytest.mark.parametrize(("model", "ask"), EM, ids=["mixture", "labels"]),
+)
+def test_em_takes_the_same_steps_on_spark(spark: Any, model: Any, ask: dict[str, Any], tmp_path: Path) -> None:
+    made = em_files(numbers(600) if "target" not in ask else labelled(600), tmp_path, 100)
+    here, there = (fit_files(clone(model), made, client=c, **ask) for c in (None, spark))
+    assert_identical_trace(there, here)
