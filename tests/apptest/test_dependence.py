@@ -123,6 +123,7 @@ def test_the_tree_grows_to_its_total_step_by_step() -> None:
     assert dict(app.session_state["state"].view)["tree_step"] == 5
 
 
+@pytest.mark.slow
 def test_the_tree_s_edges_stand_beside_those_of_trees_that_chose_too() -> None:
     app = opened("dependence", showing(MELONS, dependence_view="tree"))
     edges = listed(app, "tree_by_chance")
@@ -133,6 +134,7 @@ def test_the_tree_s_edges_stand_beside_those_of_trees_that_chose_too() -> None:
     assert "1,999 trees refitted" in said(app)
 
 
+@pytest.mark.slow
 def test_information_is_in_bits_until_nats_are_chosen() -> None:
     app = opened("dependence", State(table="watermelon2", language="en", labels="file"))
     assert pairs_of(app)["根蒂 – 脐部"]["bits"] == f"{0.59753454 / math.log(2):.4f}"
@@ -200,7 +202,7 @@ def test_cut_points_that_a_row_had_a_say_in_are_said_of_the_super_parents() -> N
     assert "Leave-one-out with α = 1, the cut points kept from all rows, which flatters" in words
 
 
-@pytest.mark.parametrize("tab", ["super-parents", "twice", "examples", slowly("dial"), slowly("doubled")])
+@pytest.mark.parametrize("tab", ["super-parents", "examples", *map(slowly, ("twice", "dial", "doubled"))])
 def test_every_tab_opens(tab: str) -> None:
     app = opened("dependence", showing(MELONS, dependence_tab=tab))
     assert not app.exception

@@ -269,6 +269,7 @@ def test_aode_of_the_book_with_its_fractions() -> None:
     assert "(2+1)/(17+6)" in said(app).replace("\\", "")
 
 
+@pytest.mark.slow
 def test_aode_has_of_the_super_parent_itself_the_joint_with_the_class() -> None:
     app = opened("model", showing(model("watermelon2", "aode"), super_parent=KNOCK, column=KNOCK))
     assert fractions(app)[0] == ["浊响", "(6+1)/(17+6) = 0.3043", "(4+1)/(17+6) = 0.2174"]
@@ -277,6 +278,7 @@ def test_aode_has_of_the_super_parent_itself_the_joint_with_the_class() -> None:
     assert fractions(app)[0][1] == "(5+1)/(7+3) = 0.6000", "now under texture = clear"
 
 
+@pytest.mark.slow
 def test_aode_opens_with_the_most_telling_super_parent_and_the_next_column_under_it() -> None:
     app = opened("model", model("watermelon2", "aode"))
     assert app.selectbox(key="super_parent").value == MELON_COLUMNS["texture"]
@@ -287,10 +289,10 @@ def test_aode_opens_with_the_most_telling_super_parent_and_the_next_column_under
     ("family", "parameters", "cells", "free"),
     [
         ("spode", {}, ["972", "34", "90"], ["971", "23", "59"]),  # 2·3 + 2·3·(3+3+3+3+2); 1 + 2·2 + 2·3·(2+2+2+2+1)
-        ("tan", {}, ["972", "34", "90"], ["971", "23", "59"]),
-        ("aode", {}, ["972", "34", "514"], ["971", "23", "338"]),
-        ("k-db", {"k": 0}, ["972", "34", "34"], ["971", "23", "23"]),
-        ("k-db", {"k": 2}, ["972", "34", "222"], ["971", "23", "143"]),
+        slowly("tan", {}, ["972", "34", "90"], ["971", "23", "59"]),
+        slowly("aode", {}, ["972", "34", "514"], ["971", "23", "338"]),
+        slowly("k-db", {"k": 0}, ["972", "34", "34"], ["971", "23", "23"]),
+        slowly("k-db", {"k": 2}, ["972", "34", "222"], ["971", "23", "143"]),
     ],
 )
 def test_cells_and_free_parameters_of_every_family(
@@ -427,7 +429,9 @@ def test_a_family_that_cannot_take_the_table_says_why_and_can_be_left() -> None:
     assert not app.error and spec(app).family == "tan"
 
 
-@pytest.mark.parametrize(("labels", "name"), [("", "column(s) density, sugar:"), ("file", "column(s) 密度, 含糖率:")])
+@pytest.mark.parametrize(
+    ("labels", "name"), [("", "column(s) density, sugar:"), slowly("file", "column(s) 密度, 含糖率:")]
+)
 def test_a_note_names_columns_as_the_page_does(labels: str, name: str) -> None:
     app = opened("model", State(table="watermelon3", language="en", labels=labels, shelf=(Spec("laplace", (), "tan"),)))
     assert name in said(app)
@@ -458,6 +462,7 @@ def test_a_long_table_does_not_travel_to_the_browser_point_by_point(page: str) -
 # names of the models --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_two_models_of_the_shelf_show_one_name() -> None:
     app = opened("model", State(table="watermelon3", language="en"))
     for _more in range(2):

@@ -83,7 +83,7 @@ def test_every_method_gives_the_engines_score(method: Any) -> None:
     assert drawn(app) == set(want.graph.arcs)
 
 
-@pytest.mark.parametrize("score", ["aic", "k2", "bdeu", "log-likelihood"])
+@pytest.mark.parametrize("score", ["k2", "bdeu", slowly("aic"), slowly("log-likelihood")])
 def test_every_score_is_the_engines(score: Any) -> None:
     app = opened("network", showing(MELONS, net_score=score))
     assert nats(search(melons(), score, options=SearchOptions(max_parents=3, perturbations=0)).score) in said(app)
@@ -172,6 +172,7 @@ def test_constraints_bind_the_search_and_contradictions_are_named() -> None:
     assert seen(app.session_state["state"], "learn_forbidden") == ((0, 1),)
 
 
+@pytest.mark.slow
 def test_a_graph_by_hand_what_it_changes_before_it_is_made_and_the_score_after() -> None:
     app = opened("network", showing(MELONS, learn_view="hand"))
     counts = melons()
@@ -240,9 +241,7 @@ def test_the_graph_is_taken_to_ask_and_by_hand() -> None:
     assert {(NAMES[a], NAMES[b]) for a, b in seen(state, "net_arcs")} == two
 
 
-@pytest.mark.parametrize(
-    "table", ["watermelon3a", "penguins", slowly("iris"), slowly("mushroom"), slowly("play-tennis")]
-)
+@pytest.mark.parametrize("table", ["penguins", *map(slowly, ("watermelon3a", "iris", "mushroom", "play-tennis"))])
 def test_other_tables_have_a_search_too(table: str) -> None:
     for view in ("search", "hand"):
         app = opened("network", showing(State(table=table, language="en"), net_tab="learn", learn_view=view))
@@ -381,11 +380,13 @@ def test_a_factor_of_a_network_is_explained_with_its_rows() -> None:
     assert "1 of the 2 rows with outlook = sunny, wind = strong have play = yes" in said(app).replace("\\=", "=")
 
 
+@pytest.mark.slow
 def test_a_stated_prior_gives_way_to_a_class_with_parents() -> None:
     state = on_shelf("watermelon2", ("structure", ((TEXTURE, GOOD),)), ("priors", "uniform"))
     assert not opened("model", state).error
 
 
+@pytest.mark.slow
 def test_forged_arcs_of_a_shelf_network_are_dropped() -> None:
     for arcs in (((0, 1), (1, 0)), ((0, 99),), ("x",), ((True, 1),)):
         assert shelf_in(on_shelf("watermelon2", ("structure", arcs))) == on_shelf("watermelon2").shelf
