@@ -99,10 +99,10 @@ def test_what_a_page_watches_is_sent_to_it_without_a_run(server: Server, monkeyp
         arrives(who, server, monkeypatch)
         with wake.watching(lambda _elements, who=who: told.append(who)):  # type: ignore[misc]
             pass
-    wake.tell_watchers()
+    wake.update_watchers()
     server.look()
     assert sorted(server.done) == [("sent", "first"), ("sent", "second")] and sorted(told) == ["first", "second"]
-    wake.tell_watchers()
+    wake.update_watchers()
     arrives("second", server, monkeypatch)  # a run of its own has drawn it, and watches nothing now
     server.look()
     assert server.done[2:] == [("sent", "first")] and not server.looks
@@ -115,5 +115,5 @@ def test_a_server_that_stops_is_not_looked_at(server: Server, monkeypatch: pytes
     monkeypatch.setattr(wake, "running", lambda: None)
     server.look()
     assert not server.done and not server.looks
-    wake.tell_watchers()
+    wake.update_watchers()
     assert not server.looks
