@@ -84,11 +84,11 @@ class BayesianNetworkClassifier(SemiNaive):
     # the graph ----------------------------------------------------------------------------------------------------
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
-        found = None
+        result = None
         if self.searches(stats):
             counts = FamilyCounts(self._with_class(X, labels, stats), labels.weight, missing="complete")
-            found = search(counts, self.criterion, method=self.method, options=self.search_options(stats))
-        self.graph_, self.search_ = self.graph_of(stats, found), found
+            result = search(counts, self.criterion, method=self.method, options=self.search_options(stats))
+        self.graph_, self.search_ = self.graph_of(stats, result), result
         return self._with_wider(X, labels, stats)
 
     def searches(self, stats: SufficientStatistics) -> bool:
@@ -119,32 +119,32 @@ class BayesianNetworkClassifier(SemiNaive):
         forbidden = tuple((n, stats.target.name) for n in self.nodes_of(stats)) if self._prior_given else ()
         return SearchOptions(constraints=Constraints(forbidden=forbidden), max_parents=self.max_parents)
 
-    def graph_of(self, stats: SufficientStatistics, found: SearchResult | None) -> DAG:
-        """The graph of these statistics: the one that was `found` where it is searched for, with the columns of numbers
-        below the class."""
+    def graph_of(self, stats: SufficientStatistics, result: SearchResult | None) -> DAG:
+        """The graph of these statistics: that of a search's `result` where it is searched for, with the columns of
+        numbers below the class."""
         target, columns = stats.target.name, stats.schema.names
         structure = self.structure
         if not isinstance(structure, str):
             return self._given(stats, given_arcs(structure))
         below = [(target, name) for name in columns]
-        if found is not None:
+        if result is not None:
             discrete = self.nodes_of(stats)
-            return DAG((target, *columns), [*found.graph.arcs, *(arc for arc in below if arc[1] not in discrete)])
+            return DAG((target, *columns), [*result.graph.arcs, *(arc for arc in below if arc[1] not in discrete)])
         if structure == "naive":
             return DAG((target, *columns), below)
         with listen():  # said of the whole
             tan = TAN(**{f.name: getattr(self, f.name) for f in fields(SemiNaive) if f.init}).fit_stats(stats)
         return DAG((target, *columns), [*below, *tan.tree_])
 
-    def wider_families(self, stats: SufficientStatistics, found: SearchResult | None) -> list[Name]:
+    def wider_families(self, stats: SufficientStatistics, result: SearchResult | None) -> list[Name]:
         """The families of these statistics' graph that a pass over pairs has not counted."""
-        return self._wider_along(stats.schema, self.graph_of(stats, found))
+        return self._wider_along(stats.schema, self.graph_of(stats, result))
 
-    def fit_graph_stats(self, stats: SufficientStatistics, found: SearchResult | None) -> Self:
-        """Estimate from statistics that hold the tables of the graph that was `found` elsewhere
+    def fit_graph_stats(self, stats: SufficientStatistics, result: SearchResult | None) -> Self:
+        """Estimate from statistics that hold the tables of the graph that a search elsewhere has as its `result`
         (`bayes_engine.scale.fit_files`); None where it is not searched for. Raises as `fit_stats`."""
         self._takes(stats)
-        self.graph_, self.search_ = self.graph_of(stats, found), found
+        self.graph_, self.search_ = self.graph_of(stats, result), result
         return self._of_stats(stats)
 
     def _given(self, stats: SufficientStatistics, arcs: Iterable[Arc]) -> DAG:

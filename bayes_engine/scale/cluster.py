@@ -120,8 +120,8 @@ class Gathered(ABC, Generic[T]):
 
     def result(self, look: Callable[[], object]) -> T | None:
         """As `Spread` has it."""
-        with closing(self.run(self._groups)) as found:
-            for item in found:
+        with closing(self.run(self._groups)) as items:
+            for item in items:
                 if item is not None:
                     self.rows += sum(block.rows for block in self._groups[item[0]])
                     self._take(*item)

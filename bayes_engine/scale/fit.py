@@ -81,12 +81,12 @@ def wanted(model: Any) -> str:
 
 def cut_columns(model: Any, schema: Schema) -> dict[str, list[str]]:
     """The columns of numbers that a model cuts into intervals, by the method."""
-    found: dict[str, list[str]] = {}
+    by_method: dict[str, list[str]] = {}
     for v in schema:
         method = _cutting_method(model, v)
         if method is not None:
-            found.setdefault(method, []).append(v.name)
-    return found
+            by_method.setdefault(method, []).append(v.name)
+    return by_method
 
 
 def _cutting_method(model: Any, variable: Variable) -> str | None:
@@ -97,11 +97,11 @@ def _cutting_method(model: Any, variable: Variable) -> str | None:
 
 def cut(model: Any, methods: Mapping[str, list[str]], values: SufficientStatistics, schema: Schema) -> Schema:
     """The schema to count under: these columns cut by what `values` says of their distinct values."""
-    found = {v.name: v for v in schema}
+    variables = {v.name: v for v in schema}
     for method, columns in methods.items():
         made = cut_schema(values, method=method, bins=model.bins, columns=columns)
-        found.update({name: made[name] for name in columns})
-    return Schema(tuple(found.values()))
+        variables.update({name: made[name] for name in columns})
+    return Schema(tuple(variables.values()))
 
 
 def whole_columns(schema: Schema | None, target: str | None) -> set[str]:
@@ -191,10 +191,10 @@ def fit_files(
         step += 1
         now, of = step, max(step, steps)
         asked = CountRequest(target, given, columns if given is None else plan.schema.names, weight, want)
-        told = None if progress is None else lambda far: progress(far._replace(step=now, steps=of))
+        report = None if progress is None else lambda far: progress(far._replace(step=now, steps=of))
         kept = place if place is None or not ending else place.with_name(f"{place.name}.{ending}")
         ours = replace(planned(source, asked), families=families)
-        return Pass(source, ours, given, kept, told, threads_of(threads, client, ours), client).run()
+        return Pass(source, ours, given, kept, report, threads_of(threads, client, ours), client).run()
 
     def of_families(ending: str, given: Schema, families: tuple[Name, ...]) -> SufficientStatistics:
         return counted(FAMILIES, given, ending, families)
@@ -220,18 +220,18 @@ def fit_files(
     if isinstance(model, KDependence) and model.k > 1:
         stats = with_wider(model, stats, of_families)
     if isinstance(model, BayesianNetworkClassifier):
-        found, kept = None, None if place is None else place.with_name(f"{place.name}.search")
+        result, kept = None, None if place is None else place.with_name(f"{place.name}.search")
         if model.searches(stats):
-            nodes, told = class_nodes(model, stats), Workers(workers, client, progress)
+            nodes, on_workers = class_nodes(model, stats), Workers(workers, client, progress)
             asked = StructureSearch(model.criterion, model.method, model.search_options(stats))
             passes = searching(
-                model, source, nodes_plan(plan, nodes.schema), asked, told, kept, steps=Steps(1, step, 1)
+                model, source, nodes_plan(plan, nodes.schema), asked, on_workers, kept, steps=Steps(1, step, 1)
             )
-            (found,) = structures(passes, [nodes], asked)
+            (result,) = structures(passes, [nodes], asked)
             step += passes.done
-        if names := model.wider_families(stats, found):
+        if names := model.wider_families(stats, result):
             stats = joined(stats, of_families("families", stats.schema, tuple(names)))
-        return clone(model).fit_graph_stats(stats, found)  # type: ignore[no-any-return]
+        return clone(model).fit_graph_stats(stats, result)  # type: ignore[no-any-return]
     return clone(model).fit_stats(stats)  # type: ignore[no-any-return]
 
 

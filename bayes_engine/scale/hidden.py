@@ -64,9 +64,9 @@ def semi_supervised_of_files(model: SemiSupervisedNB, inner: NaiveBayes, passes:
     weights = np.array([by_label, without_label * model.unlabeled_weight])
     checked_weights(weights, 2)
     whole = in_order(whole, plan.schema)
-    found = () if labelled is None else labelled.target.levels
+    levels = () if labelled is None else labelled.target.levels
     hides = labelled is None or bool(n[1])
-    shown = pd.Series([*found, *([None] if hides else [])], dtype=object, name=plan.target or "class")
+    shown = pd.Series([*levels, *([None] if hides else [])], dtype=object, name=plan.target or "class")
     target = model._target(None, shown)[0]
     labelled = None if labelled is None else labelled.under(whole.schema, target)
     if hides:

@@ -105,8 +105,8 @@ def mixture_of_files(model: GaussianMixture, passes: KeptPasses) -> GaussianMixt
     )
 
     def expect(work: EMSteps[Any], theta: Components, hard: bool) -> ExpectedStatistics[ComponentStatistics[Any]]:
-        found = passes.run(partial(_expected, plan=plan, work=work, theta=theta, hard=hard), _added)
-        log_likelihood, q, entropy, size, second = found
+        sums = passes.run(partial(_expected, plan=plan, work=work, theta=theta, hard=hard), _added)
+        log_likelihood, q, entropy, size, second = sums
         return ExpectedStatistics(ComponentStatistics(size, second), log_likelihood, q, entropy)
 
     def begin(work: EMSteps[Any], start: Any, k: int, rng: np.random.Generator) -> Components:
@@ -146,10 +146,10 @@ def _first_look(piece: Piece, plan: CountPlan) -> Found:
     return _fewest((by_column, hashes, X, np.ones(table.n) if weight is None else weight, table.n))
 
 
-def _fewest(found: Found) -> Found:
-    columns, hashes, X, weight, n = found
+def _fewest(sums: Found) -> Found:
+    columns, hashes, X, weight, n = sums
     if len(hashes) <= SAMPLE:
-        return found
+        return sums
     keep = np.sort(np.argpartition(hashes, SAMPLE)[:SAMPLE])
     return columns, hashes[keep], X[keep], weight[keep], n
 

@@ -124,11 +124,11 @@ def network_of_files(
         nonlocal step
         step += 1
         now = step
-        told = None if progress is None else lambda far: progress(far._replace(step=now, steps=max(now, least)))
+        report = None if progress is None else lambda far: progress(far._replace(step=now, steps=max(now, least)))
         ours = CountRequest(None, given, plan.schema.names, weight, want, unlabelled=True)
         ours_plan = replace(planned(source, ours), **more)
         kept = _beside(place, ending)
-        return Pass(source, ours_plan, given, kept, told, threads_of(threads, client, ours_plan), client).run()
+        return Pass(source, ours_plan, given, kept, report, threads_of(threads, client, ours_plan), client).run()
 
     least = 2 + (wanted is not None)
     first = counted("values", schema, None, "cuts") if numbers else counted("columns", schema, asked.weight, "levels")
@@ -141,24 +141,24 @@ def network_of_files(
     _refuse_missing(model, first)
     del first
     release()
-    graph, found = model._given(known), None
+    graph, result = model._given(known), None
     if wanted is not None:
         if graph.arcs and wanted.method == "hill-climb" and wanted.options.start is None:
             wanted = replace(wanted, options=replace(wanted.options, start=graph))
         workers = Workers(threads_of(threads, client, plan), client, progress)
         ours = nodes_plan(plan, known)
         passes = searching(model, source, ours, wanted, workers, _beside(place, "search"), steps=Steps(1, step, 1))
-        (found,) = structures(passes, [SearchNodes(known)], wanted)
+        (result,) = structures(passes, [SearchNodes(known)], wanted)
         step += passes.done
-        graph = found.graph
+        graph = result.graph
     stats = counted(FAMILIES, known, asked.weight, families=tuple(wider(known, graph)))
-    return fitted(model, stats, graph, found)
+    return fitted(model, stats, graph, result)
 
 
-def fitted(model: BayesianNetwork, stats: SufficientStatistics, graph: DAG, found: Any) -> BayesianNetwork:
+def fitted(model: BayesianNetwork, stats: SufficientStatistics, graph: DAG, result: Any) -> BayesianNetwork:
     """A new model with the tables of these statistics along a graph."""
     new: BayesianNetwork = clone(model)
-    new.search_ = found
+    new.search_ = result
     return new._settle(stats, graph)
 
 

@@ -120,8 +120,8 @@ class StructureSearch:
     def check(self) -> None:
         """Raises ParameterError where files are not searched so."""
         checked_word("method", self.method, SEARCHED)
-        told = {name: getattr(self.options, name) for name in ("time_budget", "cancel", "progress")}
-        for name, value in told.items():
+        given = {name: getattr(self.options, name) for name in ("time_budget", "cancel", "progress")}
+        for name, value in given.items():
             if value is not None:
                 raise ParameterError(
                     "{name}= is of a search in memory; one of files is bounded by max_steps=, restarts= and "
@@ -200,10 +200,10 @@ class _Search:
         """Search as far as what is counted goes, and on by guesses; whether it needed none."""
         if self.result is None:
             try:
-                found = self._search(self.scorer.counts, self.scorer.again())
+                result = self._search(self.scorer.counts, self.scorer.again())
             except EnoughAsked:
                 return False
-            self.result = None if self.scorer.asked else found
+            self.result = None if self.scorer.asked else result
         return self.result is not None
 
     def asks(self) -> Asked:
@@ -234,34 +234,34 @@ def _first_look(piece: Piece, plan: CountPlan, asked: Sequence[Asked], division:
     """For each search: its first tables, the number of its rows, and those whose hashes are smallest: hashes, codes
     and weights."""
     hashes = place_hashes(piece, 0).view(np.int64)
-    found = []
+    looks = []
     for table, weight, rows, requests in _learnt_from(piece, plan, asked, division):
         codes = np.array([c.astype(np.int32) for c in table.columns])
         own = np.zeros(0) if weight is None else weight
-        found.append(_fewest((_tables_of(table, weight, requests), table.n, hashes[rows], codes, own)))
-    return tuple(found)
+        looks.append(_fewest((_tables_of(table, weight, requests), table.n, hashes[rows], codes, own)))
+    return tuple(looks)
 
 
-def _fewest(found: Found) -> Found:
-    counts, n, hashes, codes, weight = found
+def _fewest(look: Found) -> Found:
+    counts, n, hashes, codes, weight = look
     if len(hashes) <= SAMPLE:
-        return found
+        return look
     keep = np.sort(np.argpartition(hashes, SAMPLE)[:SAMPLE])
     return counts, n, hashes[keep], codes[:, keep], weight[keep] if len(weight) else weight
 
 
 def _looked(a: Found, b: Found) -> Found:
-    found = []
+    looks = []
     for (counts, n, *sample), (more, m, *other) in zip(a, b, strict=True):
         both = [np.concatenate(pair, axis=-1) for pair in zip(sample, other, strict=True)]
-        found.append(_fewest((_both(counts, more), n + m, *both)))
-    return tuple(found)
+        looks.append(_fewest((_both(counts, more), n + m, *both)))
+    return tuple(looks)
 
 
-def _first_made(found: Found, asked: Sequence[Asked], wanted: StructureSearch) -> Found:
+def _first_made(looks: Found, asked: Sequence[Asked], wanted: StructureSearch) -> Found:
     """For each search: the weight of its rows, their number, the sample, and what its scores need of the tables."""
     made = []
-    for (nodes, requests), (counts, rows, _hashes, codes, weight) in zip(asked, found, strict=True):
+    for (nodes, requests), (counts, rows, _hashes, codes, weight) in zip(asked, looks, strict=True):
         if not rows:
             raise TableError("no row shows all columns that a structure is searched over; leave out those with the "
                              "most missing cells, or take missing='category'")  # fmt: skip
@@ -305,7 +305,7 @@ def _tables_of(table: Table, weight: Array | None, requests: Sequence[Request]) 
     if not table.n:
         return (dense, *(none for r in requests if r.sparse(levels)))
     counts = FamilyCounts(table, weight)
-    at, sparse = 0, []
+    start, sparse = 0, []
     for request in requests:
         joint = counts.every(request.columns)
         if request.sparse(levels):
@@ -313,8 +313,8 @@ def _tables_of(table: Table, weight: Array | None, requests: Sequence[Request]) 
             sparse.append(counts.observed(joint))
             continue
         size = request.size(levels)
-        dense[at : at + size] = (counts.with_all(joint) if request.beside else counts.weights(joint)).ravel()
-        at += size
+        dense[start : start + size] = (counts.with_all(joint) if request.beside else counts.weights(joint)).ravel()
+        start += size
     return (dense, *sparse)
 
 
@@ -329,7 +329,7 @@ def refuse_wide(request: Request, counts: FamilyCounts) -> None:
 
 
 def _added(a: Found, b: Found, asked: Sequence[Asked]) -> Found:
-    found = []
+    sums = []
     for mine, other, (nodes, requests) in zip(a, b, asked, strict=True):
         both = _both(mine, other)
         for k, (codes, _weights) in enumerate(both[1:]):
@@ -342,8 +342,8 @@ def _added(a: Found, b: Found, asked: Sequence[Asked]) -> Found:
                     names=", ".join(names[j] for j in request.columns),
                     most=MOST_COMBINATIONS,
                 )
-        found.append(both)
-    return tuple(found)
+        sums.append(both)
+    return tuple(sums)
 
 
 def _both(mine: Found, other: Found) -> Found:
@@ -355,10 +355,10 @@ def _united(a: Found, b: Found) -> Found:
     return codes, np.bincount(place, np.concatenate([a[1], b[1]]), minlength=len(codes)).astype(float)
 
 
-def _made(found: Found, open_: Sequence[_Search]) -> Found:
+def _made(sums: Found, open_: Sequence[_Search]) -> Found:
     """What the scores need of the tables."""
     made = []
-    for one, counts in zip(open_, found, strict=True):
+    for one, counts in zip(open_, sums, strict=True):
         tables = _tables(counts, one.of.requests, one.scorer.counts.levels)
         made.append(tuple(one.scorer.read(r, t) for r, t in zip(one.of.requests, tables, strict=True)))
     return tuple(made)
@@ -366,14 +366,14 @@ def _made(found: Found, open_: Sequence[_Search]) -> Found:
 
 def _tables(counts: Found, requests: Sequence[Request], levels: tuple[int, ...]) -> list[Array]:
     """The table of each request, of the large ones the cells that occur."""
-    at, tables, sparse = 0, [], iter(counts[1:])
+    start, tables, sparse = 0, [], iter(counts[1:])
     for request in requests:
         if request.sparse(levels):
             tables.append(next(sparse)[1])
             continue
         size = request.size(levels)
-        tables.append(counts[0][at : at + size])
-        at += size
+        tables.append(counts[0][start : start + size])
+        start += size
     return tables
 
 

@@ -62,11 +62,11 @@ class SparkSpread(Gathered[T]):
 def _job(session: Any, tag: str, task: Task[T], group: Sequence[Block]) -> T:
     """The result of neighbouring blocks. Raises what the work raised, and ReadError where Spark gave it up."""
     session.addTag(tag)
-    found = session.range(0, len(group), 1, len(group)).mapInArrow(partial(_worked, task, group), COLUMNS)
+    rows = session.range(0, len(group), 1, len(group)).mapInArrow(partial(_worked, task, group), COLUMNS)
     if len(group) > 1:
-        found = found.repartition(1).mapInArrow(partial(_joined, task), COLUMNS)
+        rows = rows.repartition(1).mapInArrow(partial(_joined, task), COLUMNS)
     try:
-        [[_, failed, result]] = found.collect()
+        [[_, failed, result]] = rows.collect()
     except Exception as error:  # of Java or of Python: said below, whatever it is
         raise ReadError(
             "'{file}', row groups {first} to {last}: Spark did not finish them: {reason}",
@@ -86,10 +86,10 @@ def _sent() -> Any:
     return import_module("pyspark.serializers").CPickleSerializer()
 
 
-def _row(place: int, failed: bool, found: bytes) -> Any:
+def _row(place: int, failed: bool, content: bytes) -> Any:
     pa = arrow()
     return pa.RecordBatch.from_arrays(
-        [pa.array([place], pa.int64()), pa.array([failed]), pa.array([found], pa.binary())],
+        [pa.array([place], pa.int64()), pa.array([failed]), pa.array([content], pa.binary())],
         ["place", "failed", "found"],
     )
 

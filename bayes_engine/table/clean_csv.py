@@ -123,8 +123,8 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
             mark = mark & ~inside
             apart = stop | mark
             begins = apart | (quote & _last(apart))
-        if len(at := _in_doubt(look, begins, there)):
-            doubtful.update(np.unique(_rank(mark, at) + marks - last * (_rank(end, at) + ends)).tolist())
+        if len(doubts := _in_doubt(look, begins, there)):
+            doubtful.update(np.unique(_rank(mark, doubts) + marks - last * (_rank(end, doubts) + ends)).tolist())
         controls += _number(look.below(ord(" "))[own]) - (64 * own.stop - here)  # beyond the end all are 0
         ends += _number(end[own])
         marks += _number(mark[own])
@@ -212,10 +212,10 @@ def _next(bits: Bits, beyond: bool = False) -> Bits:
     return shifted
 
 
-def _rank(bits: Bits, at: NDArray[np.intp]) -> NDArray[np.int64]:
+def _rank(bits: Bits, places: NDArray[np.intp]) -> NDArray[np.int64]:
     """Of how many bytes before these it holds."""
     each = np.bitwise_count(bits).astype(np.int64)
-    word, within = at // 64, (np.uint64(1) << (at % 64).astype(np.uint64)) - np.uint64(1)
+    word, within = places // 64, (np.uint64(1) << (places % 64).astype(np.uint64)) - np.uint64(1)
     return (np.cumsum(each) - each)[word] + np.bitwise_count(bits[word] & within)
 
 
@@ -282,22 +282,22 @@ def _in_doubt(look: _Look, begins: Bits, there: frozenset[int]) -> NDArray[np.in
     the marks that are not `there` none is looked for.)"""
     digit = look.digit()
     first, after_e = _last(begins), _last(look.is_(ord("e")) if ord("E") not in there else look.e())
-    digit_next, leading, found = _next(digit), first, after_e & digit
-    if found.any():
-        found &= _last(_last(digit))
+    digit_next, leading, doubtful = _next(digit), first, after_e & digit
+    if doubtful.any():
+        doubtful &= _last(_last(digit))
     if ord("-") in there:
         minus = look.is_(ord("-"))
         leading = first | _last(minus & first)
         if (negative := after_e & minus).any():
-            found |= negative & digit_next & _next(digit_next) & _next(_next(digit_next))
-    found |= look.is_(ord("0")) & digit_next & leading
+            doubtful |= negative & digit_next & _next(digit_next) & _next(_next(digit_next))
+    doubtful |= look.is_(ord("0")) & digit_next & leading
     if ord(" ") in there:
-        found |= first & look.is_(ord(" "))
+        doubtful |= first & look.is_(ord(" "))
     half = digit.view("<u4") == 0xFFFFFFFF  # of 63 digits in a row, wherever they begin, there is one
-    found.view("<u4")[half] = 1
-    if not found.any():
+    doubtful.view("<u4")[half] = 1
+    if not doubtful.any():
         return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(np.unpackbits(found.view(np.uint8), bitorder="little").view(np.bool_))
+    return np.flatnonzero(np.unpackbits(doubtful.view(np.uint8), bitorder="little").view(np.bool_))
 
 
 def _remarked(data: bytes) -> bool:

@@ -331,7 +331,9 @@ def extra_bytes(value: Any, besides: Iterable[Any] = ()) -> int:
     small = total - sum(size for size, _thing in large.values())
     if small <= _SMALL:  # then it hardly matters who else holds that
         others = [_large_parts(other) for other in besides] if large else []
-        return total - sum(size for at, (size, _thing) in large.items() if any(at in other for other in others))
+        return total - sum(
+            size for address, (size, _thing) in large.items() if any(address in other for other in others)
+        )
     seen: dict[int, Any] = {}  # by identity; the objects too, for a freed one's identity may come back
     for other in besides:
         _walk(other, seen)
@@ -353,7 +355,9 @@ def _large_parts(thing: Any) -> Mapping[int, tuple[int, Any]]:
         return known[1]
     large = dict[int, tuple[int, Any]]()
     _walk(thing, {}, large)
-    large = {at: one for at, one in large.items() if getattr(getattr(one[1], "dtype", None), "kind", "") != "O"}
+    large = {
+        address: one for address, one in large.items() if getattr(getattr(one[1], "dtype", None), "kind", "") != "O"
+    }
     with suppress(TypeError):  # a tuple, a number
         _parts[key] = weakref.ref(thing, lambda _: _parts.pop(key, None)), large
     return large
@@ -362,9 +366,9 @@ def _large_parts(thing: Any) -> Mapping[int, tuple[int, Any]]:
 def _walk(start: Any, seen: dict[int, Any], large: dict[int, tuple[int, Any]] | None = None) -> int:
     """Bytes below `start` outside `seen`, which grows by what was met; as do the `large` arrays and texts."""
 
-    def taken(size: int, at: int, held: Any) -> int:
+    def taken(size: int, address: int, held: Any) -> int:
         if large is not None and size >= _LARGE:
-            large[at] = size, held
+            large[address] = size, held
         return size
 
     total, todo = 0, [start]
