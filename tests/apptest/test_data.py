@@ -10,8 +10,11 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
+from bayes_engine.errors import TableError
+from pages import active
 from pages.active.files import TABLE
 from pages.runtime.state import State
+from pages.views.data import columns
 from tests.apptest.opened import APP, give, opened, seen, sent_to, uploaded
 from tests.conftest import PATIENCE
 
@@ -310,3 +313,23 @@ def test_words_that_a_browser_held_before_a_file_came_are_no_edit(heads: str) ->
         assert app.selectbox(key="target").value == 1
     app.selectbox(key="target").set_value(0).run()
     assert (0, "target", "categorical", ()) in app.session_state["state"].columns
+
+
+def test_what_no_column_can_be_is_refused_in_words_and_all_is_taken_back() -> None:
+    start = State(table="watermelon3", language="en")
+    places = active.in_use(start).schema.position
+    target = places[active.in_use(start).schema.target.name]
+    both = columns.with_roles(start, {1: "ignore", 2: "ignore"})
+    assert [entry[:2] for entry in both.columns] == [(1, "ignore"), (2, "ignore")]
+    assert columns.all_as_inferred(both).columns == ()
+    for wrong in (
+        lambda: columns.with_roles(start, {1: "ignore", target: "ignore"}),
+        lambda: columns.with_kind(start, 1, "constant"),
+        lambda: columns.with_levels(start, 1, ("a", " ")),
+    ):
+        with pytest.raises(TableError):
+            wrong()
+    with pytest.raises(TableError, match="cannot be made constant"):
+        columns.with_kind(start, 1, "constant")
+    case = columns.with_roles(replace(start, case=(0,) * 8), {1: "ignore", 2: "ignore"}).case
+    assert len(case) == 6

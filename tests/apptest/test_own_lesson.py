@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bayes_engine.datasets import load_dataset, load_network
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.errors import TableError
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity, Lesson, LessonList
 from bayes_engine.workbench.lessons.lesson_list import read_list, write_list
-from pages.active import lesson_in_use, own_lessons
+from pages import active
+from pages.active import lesson_in_use, own_lessons, quantity_choices
 from pages.active.files import LESSONS, digest
 from pages.runtime.state import State, encode
 from pages.shell import add_view
@@ -206,3 +212,37 @@ def test_what_is_on_screen_becomes_a_step_with_its_question(monkeypatch: pytest.
         3
     ]
     assert added.page == "decisions" and added.answer is not None and added.answer.quantity == "posterior"
+
+
+def test_an_argument_of_a_quantity_is_chosen_among_what_the_page_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    melons = load_dataset("watermelon3")
+    schema = melons.schema.features
+    network = load_network("asia").network
+    table = active.in_use(State(table="watermelon3", language="en"))
+    here = SimpleNamespace(
+        table=table, network=network, loss=LossMatrix.zero_one(("no", "yes")), model=SimpleNamespace(schema_=schema)
+    )
+    monkeypatch.setattr(quantity_choices, "OnScreen", lambda: here)
+    choices, shown = quantity_choices.choices, quantity_choices.shown
+    assert quantity_choices.arguments("contribution") == ("column", "for", "against")
+    assert choices("risk", "decide", {}) == ["no", "yes"] and choices("posterior", "class", {}) == list(table.classes)
+    assert choices("mean", "column", {}) == [v.name for v in schema if v.numeric]
+    assert (
+        choices("cpt_cell", "column", {}) == choices("information", "a", {}) == [v.name for v in schema if v.discrete]
+    )
+    column = schema.names[0]
+    assert choices("cpt_cell", "level", {"column": column}) == list(schema[column].levels)
+    assert choices("cpt_cell", "level", {}) == [] == choices("belief", "level", {"node": "nothing"})
+    assert choices("belief", "node", {}) == list(network.names)
+    assert choices("belief", "level", {"node": "tub"}) == list(network["tub"].variable.levels)
+    assert shown("cpt_cell", "level", {"column": column}, schema[column].levels[0]) == table.level(
+        column, schema[column].levels[0]
+    )
+    assert shown("posterior", "class", {}, table.classes[0]) == table.class_(table.classes[0])
+    assert quantity_choices.argument_name("node") == "node" and shown("belief", "node", {}, "tub") == "tub"
+
+    def nothing() -> None:
+        raise TableError("there is no table here")
+
+    monkeypatch.setattr(quantity_choices, "OnScreen", nothing)
+    assert choices("posterior", "class", {}) == [] and shown("posterior", "class", {}, "yes") == "yes"
