@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,13 +14,14 @@ from bayes_engine.language import _
 from bayes_engine.numerals import count, number
 from bayes_engine.workbench.derivation.conditionals import class_steps, prior_step
 from bayes_engine.workbench.derivation.derive import WorkingStep
-from bayes_engine.workbench.derivation.parameter_count import Size, fewest_rows, model_size
+from bayes_engine.workbench.derivation.parameter_count import FewestRows, Size, fewest_rows, model_size
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import prior_bars
 from pages import active
 from pages.active import words
 from pages.components.chart import chart
 from pages.components.tables import markdown_table
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import Spec, dark
 
@@ -96,19 +98,32 @@ def parameter_count(table: active.FittableTable, fitted: active.Fitted) -> None:
 def _rows_of_case(table: active.FittableTable, fitted: active.Fitted) -> str:
     """What the rows say of the case in use: in the joint table, and in this model's factors; "" where none is
     counted."""
-    case, X = active.case_frame(table, active.case_values(table)), table.parts.X
-    names = [v.name for v in table.features if v.discrete]
-    try:
-        fewest = fewest_rows(fitted.model, case)
-    except BayesEngineError:
+    counted = _counted_of_case(fitted, active.case_values(table), table)
+    if counted is None:
         return ""
-    alike = int((X[names].astype(object) == case[names].astype(object).iloc[0]).all(axis=1).sum())
+    alike, fewest = int(counted[0]), counted[1]
     sentence = _(
         "The case in use: its cells in the joint table hold {alike} of the {n} rows; of its factors in this model that "
         "of {column} given {given} has the fewest rows, **{rows}**."
     )
-    return sentence.format(alike=alike, n=f"{len(X):,}", column=md(table.column(fewest.column), 24),
+    return sentence.format(alike=alike, n=f"{len(table.parts.X):,}", column=md(table.column(fewest.column), 24),
                            given=md(table.given_class(fewest.label), 60), rows=count(fewest.rows))  # fmt: skip
+
+
+@cached(max_entries=64)
+def _counted_of_case(
+    fitted: active.Fitted, case: Mapping[str, Any], _table: active.FittableTable
+) -> tuple[int, FewestRows] | None:
+    """How many rows are as the case in all columns of levels, and the factor with the fewest; None where none is
+    counted."""
+    frame, X = active.case_frame(_table, case), _table.parts.X
+    names = [v.name for v in _table.features if v.discrete]
+    try:
+        fewest = fewest_rows(fitted.model, frame)
+    except BayesEngineError:
+        return None
+    alike = (X[names].astype(object) == frame[names].astype(object).iloc[0]).all(axis=1)
+    return int(alike.sum()), fewest
 
 
 def _formula(spec: Spec, size: Size) -> str:
