@@ -1,7 +1,7 @@
 """Rows beyond memory: the peak of the process that counts them, and rows a second beside pyarrow's plain reading.
 
     python -m tests.bench.bench_scale [rows, 2000000] [folder that keeps the files]
-    python -m tests.bench.bench_scale paper [rows, 2000000] [folder]   # the constants of the model in BENCHMARKS.md
+    python -m tests.bench.bench_scale paper [rows, 8000000] [folder]   # the constants of the model in BENCHMARKS.md
 
 Sixteen columns in Parquet files of up to five million rows, in row groups of a million: ten of levels (2 to 11 strings,
 every twentieth cell missing), five of numbers and the class. Each line is a process of its own. The peer decodes the
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -98,14 +99,14 @@ print(one / (time.perf_counter() - start))
 """
 
 
-def write(folder: Path, rows: int) -> None:
+def write(folder: Path, rows: int, group: int = GROUP) -> None:
     """The files, a row group at a time."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rng = np.random.default_rng(0)
     for i, start in enumerate(range(0, rows, FILE)):
         writer = None
-        for begin in range(start, min(start + FILE, rows), GROUP):
-            n = min(GROUP, rows - begin, start + FILE - begin)
+        for begin in range(start, min(start + FILE, rows), group):
+            n = min(group, rows - begin, start + FILE - begin)
             y = rng.integers(0, 3, n)
             columns = {}
             for j in range(10):
@@ -121,7 +122,7 @@ def write(folder: Path, rows: int) -> None:
             )
             table = pa.table(columns)
             writer = writer or pq.ParquetWriter(folder / f"part{i:03}.parquet", table.schema)
-            writer.write_table(table, row_group_size=GROUP)
+            writer.write_table(table, row_group_size=group)
         if writer is not None:
             writer.close()
 
@@ -180,24 +181,38 @@ LINK = 1.25e8
 """Bytes a second between machines: a link of 1 Gbit/s, not measured here."""
 WIDE, WIDE_ROWS, LEVELS = 300, 20_000, 5
 """Columns of levels of the wide table, how many rows are counted of it, and the levels of each."""
+PAPER_ROWS, PARTS = 8_000_000, 32
+"""Rows that workers count to check the model, and their row groups: sixteen for each of two."""
 
 
 def counted_here(table: Any, want: str) -> tuple[float, list[bytes], Any]:
-    """Seconds of the processor that a row group takes to be counted when it is in memory; what eight tasks send; and
-    what merges it."""
+    """Seconds of the processor that a row group takes to be counted when it is in memory; what eight tasks send, all
+    but two of them of its first rows alone; and what merges it."""
     from bayes_engine.scale.block import Block
-    from bayes_engine.scale.scan import CountApart
+    from bayes_engine.scale.scan import CountApart, batch_rows
     from bayes_engine.scale.sources import Batches, CountRequest, planned
     from bayes_engine.stats.partial import PartialStatistics
 
     plan = planned(Batches([table]), CountRequest("y", None, None, None, want))
     asked = PartialStatistics("y", plan.schema.names, None, want, None, (), ())
     count = CountApart(plan, asked, {0: 8})
-    blocks = [Block((0, i), "wide", i + 1, 8, 0, (), lambda: iter(table.to_batches(2**17))) for i in range(8)]
-    count(blocks[0])
+    few = table.slice(0, 200)
+    blocks = [
+        Block(
+            (0, i),
+            "here",
+            i + 1,
+            8,
+            0,
+            (),
+            lambda some=table if i < 2 else few: iter(some.to_batches(batch_rows(some.num_columns))),
+        )
+        for i in range(8)
+    ]
+    others = [count(block) for block in blocks[2:]]
     start = time.process_time()
     parts = [count(block) for block in blocks[:2]]
-    return (time.process_time() - start) / 2, [*parts, *(count(block) for block in blocks[2:])], count
+    return (time.process_time() - start) / 2, [*parts, *others], count
 
 
 def merging(parts: list[bytes], count: Any) -> float:
@@ -231,14 +246,15 @@ def on_workers(folder: Path, workers: int) -> tuple[float, list[float]] | None:
         return clock, [after[address] - before[address] for address in after]
 
 
-def paper(rows: int = ROWS, folder: str = "") -> int:
+def paper(rows: int = PAPER_ROWS, folder: str = "") -> int:
     """The constants, measured; the model's seconds; and what one worker and two take beside them."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     with tempfile.TemporaryDirectory() as passing:
         kept = Path(folder or passing)
         kept.mkdir(parents=True, exist_ok=True)
         if not any(kept.glob("*.parquet")):
-            write(kept, rows)
+            write(kept, rows, rows // PARTS)
+        print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")  # noqa: T201
         read = measured(PEER, str(kept), "1")[4] / rows
         strings = [f"c{j}" for j in range(10)] + ["y"]
         some = pq.ParquetFile(min(kept.glob("*.parquet")), read_dictionary=strings).read_row_group(0)
@@ -275,8 +291,9 @@ def paper(rows: int = ROWS, folder: str = "") -> int:
             found = on_workers(kept, workers)
             if found is not None:
                 print(  # noqa: T201
-                    f"{rows:,} rows, {workers} worker(s): {foretold:.1f} s foretold; "
-                    f"processor {', '.join(f'{s:.1f}' for s in found[1])} s, clock {found[0]:.1f} s"
+                    f"{rows:,} rows, {groups} row groups, {workers} worker(s): {foretold:.2f} s foretold; "
+                    f"processor {', '.join(f'{s:.2f}' for s in found[1])} s, clock {found[0]:.1f} s, "
+                    f"load {os.getloadavg()[0]:.1f}"
                 )
     return 0
 
