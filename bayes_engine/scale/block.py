@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from bayes_engine.errors import BayesEngineError, ReadError
@@ -38,6 +38,45 @@ class Block(NamedTuple):
                 reason=reason,
             )
         return ReadError("'{file}', block {number}: {reason}", file=self.file, number=self.number, reason=reason)
+
+
+class Reached(NamedTuple):
+    """How far a pass is that takes rows in their order: all blocks are done before the `block` of the `file`, and so
+    many `rows` of it; `total` rows in all. As a set it holds the blocks that are done.
+
+    >>> here = Reached(1, 2, 500, 9000)
+    >>> (1, 1) in here, (1, 2) in here, here.has_file(0), here.has_file(1)
+    (True, False, True, False)
+    """
+
+    file: int = 0
+    block: int = 0
+    rows: int = 0
+    total: int = 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Of the block under way."""
+        return self.file, self.block
+
+    def __contains__(self, place: object) -> bool:
+        return isinstance(place, tuple) and place < self.place
+
+    def has_file(self, file: int) -> bool:
+        """Whether a file is done."""
+        return file < self.file
+
+    @classmethod
+    def of(cls, numbers: Iterable[Any]) -> Reached:
+        """As a file has it. Raises ValueError where it cannot be."""
+        file, block, rows, total = numbers
+        if not all(type(n) is int and n >= 0 for n in (file, block, rows, total)):
+            raise ValueError
+        return cls(file, block, rows, total)
+
+
+START = Reached()
+"""Nothing is done."""
 
 
 class End(NamedTuple):

@@ -34,13 +34,14 @@ from bayes_engine.scale.arrow import (
     rows_before,
     sort_of_type,
 )
-from bayes_engine.scale.block import Block
+from bayes_engine.scale.block import Block, Reached
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.held_out import judging
+from bayes_engine.scale.kept import digest_of
 from bayes_engine.scale.scan import Progress, threads_of
 from bayes_engine.scale.sources import Csv, Parquet, compared, opened
-from bayes_engine.scale.stream import Piece, in_turn, pieces_of, spread_out
-from bayes_engine.scale.written import WRITERS, PartsBeside, csv_lines, part_name, unwritten
+from bayes_engine.scale.stream import Piece, Workers, in_turn, pieces_of, spread_out
+from bayes_engine.scale.written import WRITERS, KeptAnswers, PartsBeside, csv_lines, part_name, unwritten
 from bayes_engine.stats.partial import MergeTree
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import free_names
@@ -71,6 +72,7 @@ def classify_files(
     delimiter: str = ",",
     encoding: str = "utf-8",
     progress: Callable[[Progress], object] | None = None,
+    resume: PathLike | None = None,
     threads: int | None = None,
     client: Any = None,
 ) -> ClassifiedFiles:
@@ -89,6 +91,10 @@ def classify_files(
     keep : which columns of the files are written again; None keeps all, [] none.
     delimiter, encoding : of CSV that is read.
     progress, threads : as in `collect_parquet`.
+    resume : a folder, made if it is not there, that keeps the answers until they are whole, each half minute and
+        whatever ends the run; the same again goes on from there, and `output` is then, to the last bit, what one run
+        writes. It goes when `output` is whole. Where a run was broken off, and where it took longer than half a minute,
+        the answers are written once more as one file at the end.
     client : as in `collect_parquet`: the workers of its cluster answer the row groups of Parquet files, and `output` is
         a folder with a file for each, named so that their order is that of the rows. They must see the files, and where
         the folder will be, under the same absolute paths. Each file has its name when it is whole, and the folder when
@@ -121,6 +127,8 @@ def classify_files(
         raise ParameterError(
             "'{path}' is to end in .parquet: with client= a folder of such files is written", path=str(place)
         )
+    if client is not None and resume is not None:
+        raise ParameterError("resume= is of this machine: with client= each file of the answers is written at once")
     if client is not None and place.exists():
         raise StoreError("there is a '{path}' already; name another folder for the answers", path=str(place))
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, cells=True)
@@ -141,6 +149,29 @@ def classify_files(
         work = AnswerApart(answer, _written_schema(source, answer))
         counts = _answered_apart(client, source, plan, work, place, progress)
         return _classified(place, rule, counts)
+    workers = Workers(threads_of(threads, plan=plan), None, progress)
+    if resume is not None:
+        asked = (
+            *(f"model={digest_of(model)}", f"loss={(rule.actions, rule.classes, rule.table.tolist())!r}"),
+            f"prior of use={None if prior_of_use is None else [*prior_of_use.items()]!r}",
+            *(f"columns={kept!r}", f"ending={place.suffix}", f"delimiter={delimiter}", f"encoding={encoding}"),
+        )
+        folder = Path(resume)
+        with KeptAnswers(
+            folder, place, _written_schema(source, answer), len(rule.actions), asked, source.sources
+        ) as answers:
+
+            def keep_too(part: AnsweredBatch) -> None:
+                rows, piece = part.piece.batch.num_rows, part.piece
+                try:
+                    answers.add(part.rows, part.counts, Reached(*piece.block.place, piece.before + rows, rows))
+                except OSError as error:
+                    raise unwritten(place, error, piece, kept=True) from error
+
+            in_turn(source, plan, answer.of, keep_too, workers, after=answers.reached)
+            if not answers.names:
+                answers.begin()
+        return _classified(place, rule, answers.counts)
     counts = np.zeros(len(rule.actions) + 1, dtype=np.int64)
     with WRITERS[place.suffix](place, _written_schema(source, answer)) as writer:
 
@@ -152,7 +183,7 @@ def classify_files(
             except OSError as error:
                 raise unwritten(place, error, part.piece) from error
 
-        in_turn(source, plan, answer.of, take, threads=threads_of(threads, plan=plan), progress=progress)
+        in_turn(source, plan, answer.of, take, workers)
     return _classified(place, rule, counts)
 
 

@@ -55,7 +55,7 @@ def collect_parquet(
         `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `FisherDiscriminant`.
     progress : is called with a `Progress` (rows, share, rate, seconds left) as blocks are done, and five times a second
         between. What it raises stops the pass, as does the `cancel` of `bayes_engine.progress.watching`.
-    resume : a file for what is counted so far, written each half minute and at the end, whole or not at all, whatever
+    resume : a file for what is counted so far, written every few seconds and at the end, whole or not at all, whatever
         ends the pass. If it is there, what it holds of files that have not changed since is not counted again; files
         may have come to those it was begun with.
     threads : how many row groups are counted at a time; None for one a core, 8 at most, and no more than what they hold

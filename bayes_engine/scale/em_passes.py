@@ -18,6 +18,7 @@ from bayes_engine.em import generator
 from bayes_engine.errors import ParameterError, StoreError, TableError
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
+from bayes_engine.scale.kept import taken_up
 from bayes_engine.scale.sources import Csv, Parquet
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
@@ -82,24 +83,15 @@ class KeptPasses:
         return {"plan": self.plan}
 
     def _take_up(self, place: Path) -> None:
-        if not place.parent.is_dir():
-            raise StoreError("there is no folder '{path}' to write to", path=str(place.parent))
-        if not place.exists():
+        found = taken_up(place, self.asked)
+        if found is None:
             return
-        asked, self.seed, sources, found = load_passes(place)
-        if asked != self.asked:
-            other = next((b for a, b in zip(asked, self.asked, strict=False) if a != b), "")
-            raise StoreError(
-                "'{path}' holds a count with another {what}; ask as then, or begin a new file",
-                path=str(place),
-                what=other.split("=")[0],
-            )
-        if sources != self.source.sources:
+        if found.sources != self.source.sources:
             raise StoreError(
                 "'{path}' holds a count of files that have changed since, or of others; begin a new file",
                 path=str(place),
             )
-        self._found = list(found)
+        self.seed, self._found = found.seed, list(found.parts)
 
     def generator(self, random_state: Any) -> np.random.Generator:
         """Where the random starts come from: that of a fit in memory, or, where this one would not be the same when it

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,12 +31,22 @@ from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
-from bayes_engine.scale.em_passes import Steps
+from bayes_engine.scale.em_passes import KeptPasses, Steps
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
+from bayes_engine.scale.kept import KeptSum, digest_of
 from bayes_engine.scale.pairs import joined
 from bayes_engine.scale.scan import FAMILIES, Progress, counter_of, release, threads_of
-from bayes_engine.scale.score import RiskInFiles, ScoreRule, ScoreSums, summed
+from bayes_engine.scale.score import (
+    RiskInFiles,
+    ScoreRule,
+    ScoreSums,
+    packed_array,
+    packed_scores,
+    summed,
+    unpacked_array,
+    unpacked_scores,
+)
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up, folded
@@ -68,6 +79,7 @@ def held_out_risk(
     delimiter: str = ",",
     encoding: str = "utf-8",
     progress: Callable[[Progress], object] | None = None,
+    resume: PathLike | None = None,
     threads: int | None = None,
     client: Any = None,
 ) -> RiskInFiles:
@@ -92,7 +104,9 @@ def held_out_risk(
 
     target, schema, columns, weight, delimiter, encoding, progress, threads and client are those of `fit_files`;
     `progress` is told which pass it is. The column `groups` is no feature. Sums are merged in an order that files and
-    row groups fix, so what the workers of `client` find is what one machine finds, to the last bit.
+    row groups fix, so what the workers of `client` find is what one machine finds, to the last bit; and so is what is
+    found where it was broken off: `resume` keeps each pass in a file of its own (the names of the others end in
+    `.cuts`, `.search`, `.families` and `.scores`), every few seconds and at the end; of a cluster whole passes.
 
     Raises ParameterError, before a row is read, where the model needs all rows at once; TableError where a fold has no
     row; what `collect_parquet` raises.
@@ -126,11 +140,16 @@ def held_out_risk(
     twice = isinstance(model, KDependence) and model.k > 1
     passes = 2 + bool(methods) + twice
     workers = Workers(threads_of(threads, client, plan), client, progress)
+    place = None if resume is None else Path(resume)
+
+    def counted(what: CountPlan, by: Workers, step: tuple[int, int], ending: str = "") -> _FoldCounts:
+        return _counted(source, what, division, by, step, _kept(place, ending, what, division, source))
+
     schemas: list[Schema] = []
     if methods:
         first = plan_for("values", schema, columns)
         fewer = workers._replace(threads=threads_of(threads, client, first))
-        values = _counted(source, first, division, fewer, (1, passes))
+        values = counted(first, fewer, (1, passes), "cuts")
         schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
         del values
         release()
@@ -143,35 +162,39 @@ def held_out_risk(
         own = [Schema(tuple(s[v.name] if s[v.name].cuts else v for v in whole.schema)) for s in schemas]
         return whole, [coarsened(part, s) for part, s in zip(parts, own, strict=True)]
 
-    counts = _counted(source, plan, division, workers, (1 + bool(methods), passes))
+    counts = counted(plan, workers, (1 + bool(methods), passes))
     whole, learnt_from = learnt_of(counts)
     if isinstance(model, KDependence) and model.k > 1:
         families = {name for part in learnt_from for name in model.wider_families(part)}
         wider = replace(plan, want=FAMILIES, families=tuple(sorted(families)))
-        more = _counted(source, wider, division, workers, (passes - 1, passes))
+        more = counted(wider, workers, (passes - 1, passes), "families")
         learnt_from = [joined(part, other) for part, other in zip(learnt_from, learnt_of(more)[1], strict=True)]
         del more
     structured = None
     if isinstance(model, BayesianNetworkClassifier):
+        before = 1 + bool(methods)
+        kept_search = None if place is None else place.with_name(f"{place.name}.search")
+        begin = partial(searching, model, source, workers=workers, resume=kept_search, steps=Steps(1, before, 2))
         structured, passes = _searched(
-            model, source, plan, division, workers, learnt_from, learnt_of, 1 + bool(methods)
-        )
+            model, plan, division, learnt_from, begin,
+            lambda wider, step: learnt_of(counted(wider, workers, step, "families"))[1], before,
+        )  # fmt: skip
     models = [clone(model).fit_stats(part) for part in learnt_from] if structured is None else structured
     fold_rows = tuple(counts.rows)
     rule = _rule(whole.target.levels, whole.class_weight, loss, prior_of_use, bins, sum(fold_rows))
     del counts, whole, learnt_from  # the models hold what is needed of them
-    sums = _scored(source, plan, models, rule, division, workers, (passes, passes))
+    kept = _kept(place, "scores", plan, division, source, *rule.asked(models, fold_rows))
+    sums = _scored(source, plan, models, rule, division, workers, (passes, passes), kept)
     return RiskInFiles.of(sums, rule, division.scheme, fold_rows, passes)
 
 
 def _searched(
     model: BayesianNetworkClassifier,
-    source: Parquet | Csv,
     plan: CountPlan,
     division: Division,
-    workers: Workers,
     learnt_from: Sequence[Stats],
-    learnt_of: Callable[[_FoldCounts], tuple[Stats, list[Stats]]],
+    begin: Callable[..., KeptPasses],
+    counted: Callable[[CountPlan, tuple[int, int]], list[Stats]],
     before: int,
 ) -> tuple[list[Any], int]:
     """A classifier for each fold, its graph searched for in the others, all at once, and how many passes there are."""
@@ -180,7 +203,7 @@ def _searched(
     if model.searches(learnt_from[0]):
         nodes = [class_nodes(model, part, without=i) for i, part in enumerate(learnt_from)]
         wanted = StructureSearch(model.criterion, model.method, model.search_options(learnt_from[0]))
-        ours = searching(model, source, nodes_plan(plan, nodes[0].schema), wanted, workers, steps=Steps(1, before, 2))
+        ours = begin(plan=nodes_plan(plan, nodes[0].schema), wanted=wanted)
         found = list(structures(ours, nodes, wanted, division))
         step += ours.done
     each = list(zip(learnt_from, found, strict=True))
@@ -188,7 +211,7 @@ def _searched(
     if families:
         step += 1
         wider = replace(plan, want=FAMILIES, families=tuple(sorted(families)))
-        more = learnt_of(_counted(source, wider, division, workers, (step, step + 1)))[1]
+        more = counted(wider, (step, step + 1))
         each = [(joined(part, other), one) for (part, one), other in zip(each, more, strict=True)]
     return [clone(model).fit_graph_stats(part, one) for part, one in each], step + 1
 
@@ -206,6 +229,7 @@ def evaluate_files(
     delimiter: str = ",",
     encoding: str = "utf-8",
     progress: Callable[[Progress], object] | None = None,
+    resume: PathLike | None = None,
     threads: int | None = None,
     client: Any = None,
 ) -> RiskInFiles:
@@ -227,13 +251,33 @@ def evaluate_files(
     workers = Workers(threads_of(threads, client, plan), client, progress)
     classes = tuple(model.classes_.tolist())
     alone = replace(plan, schema=Schema(()), also=())
-    held = added_up(source, alone, partial(_by_class, plan=alone, classes=classes), np.add, workers, step=(1, 2))
+    place, model_is = None if resume is None else Path(resume), f"model={digest_of(model)}"
+    kept = _kept(place, "", alone, division, source, model_is)
+    by_class = partial(_by_class, plan=alone, classes=classes)
+    held = added_up(
+        source, alone, by_class, np.add, workers, step=(1, 2), packing=Packing(packed_array, unpacked_array, kept)
+    )
     if held is None:
         raise TableError("there are no rows to count: the files are empty")
     totals, rows = held[0], int(held[1].sum())
     rule = _rule(classes, totals, loss, prior_of_use, bins, rows)
-    sums = _scored(source, plan, [model], rule, division, workers, (2, 2))
+    kept = _kept(place, "scores", plan, division, source, *rule.asked([model], (rows,)))
+    sums = _scored(source, plan, [model], rule, division, workers, (2, 2), kept)
     return RiskInFiles.of(sums, rule, Message("rows that the model was not fitted to"), (rows,), 2)
+
+
+def _kept(
+    place: Path | None, ending: str, plan: CountPlan, division: Division, source: Parquet | Csv, *more: str
+) -> KeptSum | None:
+    """The file of one pass, if any."""
+    if place is None:
+        return None
+    asked = (
+        *(f"want={plan.want}", f"target={plan.target}", f"weight={plan.weight}", f"columns={plan.schema.names!r}"),
+        *(f"folds={division.folds}", f"groups={division.groups}", f"seed={division.seed}", f"schema={plan.schema!r}"),
+        *(f"families={plan.families!r}", *more),
+    )
+    return KeptSum(place.with_name(f"{place.name}.{ending}") if ending else place, asked, source.sources)
 
 
 def _by_class(piece: Piece, plan: CountPlan, classes: tuple[Any, ...]) -> Array:
@@ -266,10 +310,11 @@ def _counted(
     division: Division,
     workers: Workers,
     step: tuple[int, int],
+    kept: KeptSum | None = None,
 ) -> _FoldCounts:
     """The statistics of each fold. Raises TableError where one has no row."""
     k = division.folds
-    packing = Packing(partial(_packed, plan=plan), partial(_unpacked, k=k))
+    packing = Packing(partial(_packed, plan=plan), partial(_unpacked, k=k), kept)
     count = partial(_fold_counts, plan=plan, division=division)
     total = added_up(source, plan, count, _added, workers, step=step, packing=packing)
     if total is None:
@@ -377,10 +422,19 @@ def _scored(
     division: Division,
     workers: Workers,
     step: tuple[int, int],
+    kept: KeptSum | None = None,
 ) -> ScoreSums:
     """What each row's model says of it, added up."""
     score = _FoldScores(plan, tuple(models), rule, division)
-    total = added_up(source, plan, score, ScoreSums.__add__, workers, step=step)
+    total = added_up(
+        source,
+        plan,
+        score,
+        ScoreSums.__add__,
+        workers,
+        step=step,
+        packing=Packing(packed_scores, unpacked_scores, kept),
+    )
     assert total is not None
     return total
 

@@ -28,6 +28,7 @@ from bayes_engine.progress import tick
 from bayes_engine.scale.adapters import on_workers
 from bayes_engine.scale.arrow import CountPlan, arrow, encoded
 from bayes_engine.scale.block import LOOK, Block, End
+from bayes_engine.scale.kept import Pace
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, count_cells, count_families
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
@@ -45,9 +46,6 @@ CELLS = 2**20
 
 THREAD_BYTES = 2e8
 """What the threads may hold together where their number is not said."""
-
-SAVED_EACH = 30.0
-"""Seconds between two savings of what is counted, where it is saved."""
 
 MOST_POINTS = 2**16
 """Distinct values of a column that are told apart for its cut points."""
@@ -182,13 +180,12 @@ class Pass:
 
     def _on_threads(self, tree: MergeTree, tell: Callable[[int], None]) -> None:
         """Count the blocks that the tree does not hold yet, on threads of this process."""
-        saved = monotonic()
+        pace = Pace()
         stop, failed = Event(), dict[tuple[int, int], BaseException]()
         running: dict[Future[PartialNode | None], Block] = {}
 
         def take(most: int) -> None:
             """Wait until at most so many blocks are under way."""
-            nonlocal saved
             while len(running) > most:
                 done, _ = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -203,9 +200,8 @@ class Pass:
                         failed[block.place].__cause__ = error
                 if failed:
                     return
-                if self.resume is not None and monotonic() - saved > SAVED_EACH:
-                    self._keep(tree)
-                    saved = monotonic()
+                if self.resume is not None and pace.is_due:
+                    pace.saved(lambda: self._keep(tree))
                 tell(tree.rows)
 
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="scale")
@@ -244,7 +240,7 @@ class Pass:
         ends = {item.file: item.blocks for item in found if isinstance(item, End)}
         count = CountApart(self.plan, replace(self._partial(()), sources=()), ends)
         spread = on_workers(self.client, [item for item in found if isinstance(item, Block)], count, count.merged)
-        before, saved = tree.rows, monotonic()
+        before, pace = tree.rows, Pace()
 
         def kept(parts: Iterable[bytes]) -> MergeTree:
             far = MergeTree(tree.nodes)
@@ -254,10 +250,8 @@ class Pass:
             return far
 
         def look() -> None:
-            nonlocal saved
-            if self.resume is not None and monotonic() - saved > SAVED_EACH:
-                self._keep(kept(spread.finished()))
-                saved = monotonic()
+            if self.resume is not None and pace.is_due:
+                pace.saved(lambda: self._keep(kept(spread.finished())))
             tell(before + spread.rows)
 
         with spread:

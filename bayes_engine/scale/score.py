@@ -3,7 +3,7 @@ read off as `bayes_engine.decision` reads them off the rows, without a row being
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,8 @@ from bayes_engine.ledger import Status, class_position
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.folds import GroupSums, Hashes
+from bayes_engine.scale.kept import digest_of
+from bayes_engine.store.statistics import load_passes, packed_passes
 
 FEW_WEIGHTS = 256
 """Of so many different weights rows are counted by decision, truth and weight, and the interval is the bootstrap's."""
@@ -40,6 +42,15 @@ class ScoreRule:
     prior_of_use: Mapping[Any, float] | None
     shift: Array
     bins: int
+
+    def asked(self, models: Iterable[Any], rows: tuple[int, ...]) -> tuple[str, ...]:
+        """What scores depend on besides the rows, as «name=value»: the models, each with its fold's number of rows."""
+        loss = (self.loss.actions, self.loss.classes, self.loss.table.tolist())
+        prior = None if self.prior_of_use is None else [*self.prior_of_use.items()]
+        return (
+            *(f"model={digest_of(*models)}", f"loss={loss!r}", f"prior of use={prior!r}", f"bins={self.bins}"),
+            *(f"shift={self.shift.tolist()}", f"fold sizes={rows!r}"),
+        )
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,39 @@ class ScoreSums:
             np.stack([np.minimum(self.ends[0], other.ends[0]), np.maximum(self.ends[1], other.ends[1])]),
             groups,
         )
+
+
+def packed_array(values: Array) -> bytes:
+    """As the file of one pass."""
+    return packed_passes((), 0, (), ((values,),))
+
+
+def unpacked_array(data: bytes) -> Array:
+    """The array of such a file."""
+    return np.asarray(load_passes(data)[3][0][0])
+
+
+def packed_scores(sums: ScoreSums) -> bytes:
+    """As the file of one pass."""
+    kinds, groups = sums.kinds, sums.by_group
+    found = (
+        *(sums.cells, sums.squares, sums.rows),
+        None if kinds is None else np.array(list(kinds), dtype=float),
+        *(() if kinds is None else kinds.values()),
+        *(sums.by_truth, sums.binned, sums.right, sums.ends),
+        *((None,) * 3 if groups is None else (groups.hashes, groups.weight, groups.lost)),
+    )
+    return packed_passes((), 0, (), (found,))
+
+
+def unpacked_scores(data: bytes) -> ScoreSums:
+    """The sums of such a file."""
+    (found,) = load_passes(data)[3]
+    cells, squares, rows, weights, *of_kinds = found[:-7]
+    kinds = None if weights is None else dict(zip(weights.tolist(), of_kinds, strict=True))
+    by_truth, binned, right, ends, hashes, weight, lost = found[-7:]
+    groups = None if hashes is None else GroupSums(hashes, weight, lost)
+    return ScoreSums(cells, squares, rows, kinds, by_truth, binned, right, ends, groups)
 
 
 def summed(held: HeldOut, rule: ScoreRule, groups: Hashes | None = None) -> ScoreSums:

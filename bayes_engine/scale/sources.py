@@ -16,7 +16,7 @@ import pandas as pd
 
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
 from bayes_engine.scale.arrow import NOTHING, SORTS, WORDS, CountPlan, Sort, arrow, sort_of_type, variable_of
-from bayes_engine.scale.block import Block, End
+from bayes_engine.scale.block import Block, End, Reached
 from bayes_engine.scale.scan import BATCH, batch_rows
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.schema import Schema
@@ -72,7 +72,7 @@ class Parquet:
         """The share of all rows."""
         return rows / self.rows if self.rows else None
 
-    def blocks(self, plan: CountPlan, tree: MergeTree, *, apart: bool = False) -> Iterator[Block | End]:
+    def blocks(self, plan: CountPlan, tree: MergeTree | Reached, *, apart: bool = False) -> Iterator[Block | End]:
         """A block for each row group; with `apart` it can be read in another process, which opens the file itself."""
         for i, (path, metadata, found) in enumerate(zip(self.paths, self.metadata, self.found, strict=True)):
             before, groups = 0, metadata.num_row_groups
@@ -151,7 +151,7 @@ class Csv:
         """The share of all bytes that is read."""
         return min(self._read / self._bytes, 1.0)
 
-    def blocks(self, plan: CountPlan, tree: MergeTree, *, apart: bool = False) -> Iterator[Block | End]:
+    def blocks(self, plan: CountPlan, tree: MergeTree | Reached, *, apart: bool = False) -> Iterator[Block | End]:
         """The blocks as they are read, one after the other; a file that is counted whole is not read."""
         refuse_apart(apart)
         done = 0
@@ -249,7 +249,7 @@ class Batches:
         """Not known before the end."""
         return None
 
-    def blocks(self, plan: CountPlan, tree: MergeTree, *, apart: bool = False) -> Iterator[Block | End]:
+    def blocks(self, plan: CountPlan, tree: MergeTree | Reached, *, apart: bool = False) -> Iterator[Block | End]:
         """A block for each that is yielded."""
         refuse_apart(apart)
         index = 0

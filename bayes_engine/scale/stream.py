@@ -15,15 +15,16 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial, reduce
 from time import monotonic
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from bayes_engine.errors import ParameterError, ReadError
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.progress import tick
 from bayes_engine.scale.adapters import on_workers
 from bayes_engine.scale.arrow import CountPlan
-from bayes_engine.scale.block import LOOK, Block, End
+from bayes_engine.scale.block import LOOK, START, Block, End, Reached
 from bayes_engine.scale.cluster import FAN_IN
+from bayes_engine.scale.kept import KeptSum, SumSoFar
 from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.sources import Csv, Parquet, source_of
 from bayes_engine.stats.partial import MergeTree
@@ -45,13 +46,13 @@ class Piece(NamedTuple):
         return self.block.before + self.before
 
 
-def pieces(source: Parquet | Csv, plan: CountPlan) -> Iterator[Piece]:
-    """The batches of all files, in order. Raises ReadError, naming file and row group, where one cannot be read or has
-    changed since it was opened."""
+def pieces(source: Parquet | Csv, plan: CountPlan, after: Reached = START) -> Iterator[Piece]:
+    """The batches of all files, in order, `after` those that are done. Raises ReadError, naming file and row group,
+    where one cannot be read or has changed since it was opened."""
     for path, name, then in zip(source.paths, source.names, source.sources, strict=True):
         if not path.is_file() or source_of(path) != then:
             raise ReadError("'{file}' has changed since it was opened; begin again", file=name)
-    for block in source.blocks(plan, MergeTree()):
+    for block in source.blocks(plan, after):
         if isinstance(block, End):
             continue
         found = pieces_of(block)
@@ -62,7 +63,8 @@ def pieces(source: Parquet | Csv, plan: CountPlan) -> Iterator[Piece]:
                 raise block.refused(error) from error
             if piece is None:
                 break
-            yield piece
+            if block.place != after.place or piece.before >= after.rows:
+                yield piece
 
 
 def pieces_of(block: Block) -> Iterator[Piece]:
@@ -79,26 +81,29 @@ def in_turn(
     plan: CountPlan,
     work: Callable[..., T],
     take: Callable[[T], object],
+    workers: Workers,
     *,
-    threads: int,
-    progress: Tell = None,
     step: tuple[int, int] = (1, 1),
     draw: Callable[[Piece], Any] | None = None,
+    after: Reached = START,
 ) -> int:
-    """`take` what `work` makes of each batch, in the order of the rows; returns how many rows there were. `step` says
-    which pass this is of how many. What `draw` gives for the batches, asked in their order, `work` takes beside them.
+    """`take` what `work` makes of each batch `after` those that are done, in the order of the rows; returns how many
+    rows there were, with those. `step` says which pass this is of how many. What `draw` gives for the batches, asked in
+    their order, `work` takes beside them.
 
     Raises what reading and `take` raise; and what `work` raises, with the file and the row group of its batch.
     """
+    threads, _client, progress = workers
     began = monotonic()
-    rows = 0
+    rows, share_before = after.total, source.share(after.total) or 0.0
     under_way: deque[tuple[Future[T], Piece]] = deque()
 
     def tell() -> None:
         share = source.share(rows)
         tick(rows, source.rows or 0)
         if progress is not None:
-            progress(Progress(rows, source.rows, share, monotonic() - began, rows, share or 0.0, *step))
+            now = (rows - after.total, (share or 0.0) - share_before)
+            progress(Progress(rows, source.rows, share, monotonic() - began, *now, *step))
 
     def finish(most: int) -> None:
         nonlocal rows
@@ -120,7 +125,15 @@ def in_turn(
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix="scale")
     try:
-        for piece in pieces(source, plan):
+        found = pieces(source, plan, after)
+        while True:
+            try:
+                piece = next(found, None)
+            except Exception:
+                finish(0)  # what comes before what cannot be read
+                raise
+            if piece is None:
+                break
             drawn = () if draw is None else (draw(piece),)
             under_way.append((pool.submit(work, piece, *drawn), piece))
             finish(threads)
@@ -142,25 +155,25 @@ class Eights(Generic[T]):
     """
 
     def __init__(self, add: Callable[[T, T], T]) -> None:
-        self.add, self._sums = add, list[tuple[int, T | None]]()
+        self.add, self.levels = add, list[tuple[int, T | None]]()
 
     def take(self, part: T) -> None:
         """One part more."""
-        for level in range(len(self._sums) + 1):
-            if level == len(self._sums):
-                self._sums.append((0, None))
-            n, total = self._sums[level]
+        for level in range(len(self.levels) + 1):
+            if level == len(self.levels):
+                self.levels.append((0, None))
+            n, total = self.levels[level]
             part = part if total is None else self.add(total, part)
             if n + 1 < FAN_IN:
-                self._sums[level] = n + 1, part
+                self.levels[level] = n + 1, part
                 return
-            self._sums[level] = 0, None
+            self.levels[level] = 0, None
 
     @property
     def total(self) -> T | None:
         """The sum; None of nothing."""
         total: T | None = None
-        for _, part in self._sums:
+        for _, part in self.levels:
             total = part if total is None else total if part is None else self.add(part, total)
         return total
 
@@ -174,10 +187,11 @@ class Workers(NamedTuple):
 
 
 class Packing(NamedTuple):
-    """How a result travels between processes: as what, and back."""
+    """How a result travels between processes: as what, and back; and the file that keeps it, if any."""
 
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
+    kept: KeptSum | None = None
 
 
 @dataclass(frozen=True)
@@ -214,48 +228,113 @@ def added_up(
 ) -> T | None:
     """The sum of what `work` makes of each batch, None of no row: batch by batch within a block, blocks in eights
     within a file, and files likewise; so it is the same to the last bit on threads and on the workers of a cluster,
-    between which results travel as `packing` has it. Raises what `in_turn` raises, and ParameterError where a cluster
+    between which results travel as `packing` has it. What it says is kept is not summed up again: of a cluster's a sum
+    that is whole. Raises what `in_turn` raises, and ParameterError where a cluster
     is to `draw`, batch by batch in their order, as `in_turn` does."""
-    threads, client, progress = workers
+    _threads, client, progress = workers
+    kept = None if packing is None else packing.kept
+    so_far = None if kept is None else kept.taken_up()
     if client is not None and draw is not None:
         raise ParameterError(
             "a random start is drawn row by row, in their order, which the workers of client= do not have"
         )
-    if client is not None:
+    if client is not None and (so_far is None or so_far.reached.file < len(source.paths)):
         blocks = [b for b in source.blocks(plan, MergeTree(), apart=True) if isinstance(b, Block) and b.rows]
-        there = SumApart(work, add, packing)
-        total = spread_out(client, source, blocks, there, there.merged, progress, step)
-        return total if total is None or packing is None else packing.unpack(total)
-    files, blocks_of = Eights(add), Eights(add)
-    block: T | None = None
-    place: tuple[int, int] | None = None
+        there = SumApart(work, add, None if packing is None else packing._replace(kept=None))
+        found = spread_out(client, source, blocks, there, there.merged, progress, step)
+        if kept is not None and found is not None:
+            rows = sum(block.rows for block in blocks)
+            kept.save(SumSoFar(Reached(len(source.paths), 0, 0, rows), ((1, found),), (), None))
+        return found if found is None or packing is None else packing.unpack(found)
+    total = SumInOrder(add, packing)
+    if so_far is not None:
+        total.take_up(so_far)
+    before = total.reached.total
 
-    def close(now: tuple[int, int] | None) -> None:
-        nonlocal block, blocks_of, place
-        if place is not None and block is not None and now != place:
-            blocks_of.take(block)
-            block = None
-            if now is None or now[0] != place[0]:
-                assert blocks_of.total is not None
-                files.take(blocks_of.total)
-                blocks_of = Eights(add)
-        place = now
+    def take(part: tuple[Reached, T]) -> None:
+        total.take(*part)
+        if kept is not None and kept.pace.is_due:
+            kept.pace.saved(lambda: kept.save(total.so_far))
 
-    def take(part: tuple[tuple[int, int], T]) -> None:
-        nonlocal block
-        close(part[0])
-        block = part[1] if block is None else add(block, part[1])
-
-    with one_thread() if plan.want == "scatter" else nullcontext():
-        in_turn(
-            source, plan, partial(_placed, work=work), take, threads=threads, progress=progress, step=step, draw=draw
-        )
-        close(None)
-    return files.total
+    try:
+        with one_thread() if plan.want == "scatter" else nullcontext():
+            in_turn(
+                source, plan, partial(_placed, work=work), take, workers, step=step, draw=draw, after=total.reached,
+            )  # fmt: skip
+        total.end(len(source.paths))
+    finally:
+        if kept is not None and total.is_whole and total.reached.total > before:
+            kept.save(total.so_far)
+    return total.total
 
 
-def _placed(piece: Piece, *drawn: Any, work: Callable[..., T]) -> tuple[tuple[int, int], T]:
-    return piece.block.place, work(piece, *drawn)
+def _placed(piece: Piece, *drawn: Any, work: Callable[..., T]) -> tuple[Reached, T]:
+    """What comes of a batch, and how far its block then is; the total is how many rows it has itself."""
+    rows = piece.batch.num_rows
+    return Reached(*piece.block.place, piece.before + rows, rows), work(piece, *drawn)
+
+
+class SumInOrder(Generic[T]):
+    """The sum that `added_up` finds, as far as it is; `packing` makes bytes of its parts."""
+
+    def __init__(self, add: Callable[[T, T], T], packing: Packing | None) -> None:
+        self.add, self.packing = add, packing
+        self._files, self._blocks, self._block = Eights(add), Eights(add), cast(T | None, None)
+        self.reached, self.is_whole = START, True
+
+    def take(self, here: Reached, part: T) -> None:
+        """The part of one batch more."""
+        self.is_whole = False  # or Ctrl+C might come in the middle
+        self._close(here.place)
+        self._block = part if self._block is None else self.add(self._block, part)
+        self.reached = here._replace(total=self.reached.total + here.total)
+        self.is_whole = True
+
+    def end(self, files: int) -> None:
+        """There are so many files, and all are summed up."""
+        self._close(None)
+        self.reached = Reached(files, 0, 0, self.reached.total)
+
+    def _close(self, now: tuple[int, int] | None) -> None:
+        then = self.reached.place
+        if now == then:
+            return
+        if self._block is not None:
+            self._blocks.take(self._block)
+            self._block = None
+        if now is None or now[0] != then[0]:
+            if (total := self._blocks.total) is not None:
+                self._files.take(total)
+            self._blocks = Eights(self.add)
+
+    @property
+    def total(self) -> T | None:
+        """After the end: the sum; None of no row."""
+        return self._files.total
+
+    @property
+    def so_far(self) -> SumSoFar:
+        """As bytes."""
+        assert self.packing is not None
+        pack = self.packing.pack
+
+        def packed(part: T | None) -> bytes | None:
+            return None if part is None else pack(part)
+
+        files, blocks = (tuple((n, packed(t)) for n, t in eights.levels) for eights in (self._files, self._blocks))
+        return SumSoFar(self.reached, files, blocks, packed(self._block))
+
+    def take_up(self, so_far: SumSoFar) -> None:
+        """Go on from there."""
+        assert self.packing is not None
+        unpack = self.packing.unpack
+
+        def unpacked(part: bytes | None) -> T | None:
+            return None if part is None else unpack(part)
+
+        for eights, levels in ((self._files, so_far.files), (self._blocks, so_far.blocks)):
+            eights.levels = [(n, unpacked(part)) for n, part in levels]
+        self._block, self.reached = unpacked(so_far.block), so_far.reached
 
 
 def spread_out(

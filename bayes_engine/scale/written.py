@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
-from shutil import rmtree
+from shutil import copyfileobj, rmtree
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import StoreError
+from bayes_engine.progress import tick
 from bayes_engine.scale.arrow import arrow
+from bayes_engine.scale.block import START, Reached
+from bayes_engine.scale.kept import Pace, taken_up
 from bayes_engine.scale.stream import Piece
+from bayes_engine.stats.partial import PartialSource
+from bayes_engine.store.statistics import save_passes
 from bayes_engine.table.write import write_csv
 
 
@@ -26,11 +34,20 @@ def csv_lines(columns: Mapping[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def unwritten(place: Path, error: OSError, piece: Piece | None = None) -> StoreError:
-    """What is said where an answer cannot be written, at the rows of a batch."""
+def unwritten(place: Path, error: OSError, piece: Piece | None = None, *, kept: bool = False) -> StoreError:
+    """What is said where an answer cannot be written, at the rows of a batch; and that what was before is `kept`."""
     reason = error.strerror or str(error)
     if piece is None:
         return StoreError("'{path}' cannot be written: {reason}", path=str(place), reason=reason)
+    if kept:
+        return StoreError(
+            "'{path}' cannot be written: {reason}, at the rows of '{file}', row group or block {number}; what was "
+            "written before is kept, and the same again goes on from there",
+            path=str(place),
+            reason=reason,
+            file=piece.block.file,
+            number=piece.block.number,
+        )
     return StoreError(
         "'{path}' cannot be written: {reason}, at the rows of '{file}', row group or block {number}; what was written "
         "is removed",
@@ -99,6 +116,13 @@ class _ParquetAnswer(_Beside):
         columns = [rows[f.name] if rows[f.name].type == f.type else rows[f.name].cast(f.type) for f in self.schema]
         self.writer.write_table(pa.table(columns, schema=self.schema))
 
+    def take_in(self, file: Path) -> None:
+        """The batches of a file that is whole."""
+        with arrow("pyarrow.parquet").ParquetFile(file) as read:
+            for group in range(read.num_row_groups):
+                table = read.read_row_group(group).combine_chunks()
+                self.add({name: table.column(name) for name in table.column_names})
+
     def end(self, whole: bool) -> None:
         try:
             self.writer.close()
@@ -120,6 +144,12 @@ class _CsvAnswer(_Beside):
         """A batch more."""
         self.file.write(memoryview(rows)[len(self.head) :])
 
+    def take_in(self, file: Path) -> None:
+        """The lines of a file that is whole."""
+        with file.open("rb") as read:
+            read.seek(len(self.head))
+            copyfileobj(read, self.file, 2**20)
+
 
 WRITERS: Mapping[str, Callable[[Path, Any], Any]] = {".parquet": _ParquetAnswer, ".csv": _CsvAnswer}
 """The formats by their endings."""
@@ -132,6 +162,122 @@ def part_name(place: tuple[int, int]) -> str:
     'part-00003-00012.parquet'
     """
     return f"part-{place[0]:05}-{place[1]:05}.parquet"
+
+
+KEPT_EACH = 30.0
+"""Seconds of answers that are lost at the most where a run is broken off without a word."""
+
+
+class KeptAnswers:
+    """A `folder` for answers until they are whole: files of them, in their order, and what says how far they go. What
+    was written is kept whatever ends the run, and gone on from by the next; the file `place` then comes of all, as if
+    one run had written it. `asked` is what is answered, as «name=value», by how many `actions`.
+
+    Raises StoreError where the folder holds answers to another question, or of files that have changed since, and where
+    it, or the file, cannot be written.
+    """
+
+    def __init__(
+        self, folder: Path, place: Path, schema: Any, actions: int, asked: Sequence[str],
+        sources: tuple[PartialSource, ...],
+    ) -> None:  # fmt: skip
+        self.folder, self.place, self.schema = folder, place, schema
+        self.asked, self.sources = tuple(asked), sources
+        self.state = folder / "state"
+        self.reached, self.counts = START, np.zeros(actions + 1, dtype=np.int64)
+        self.names: list[str] = []
+        self._writer: Any = None
+        self._is_whole, self._pace = True, Pace(KEPT_EACH)
+
+    def __enter__(self) -> KeptAnswers:
+        if not self.folder.parent.is_dir():
+            raise StoreError("there is no folder '{path}' to write to", path=str(self.folder.parent))
+        try:
+            self.folder.mkdir(exist_ok=True)
+            self._take_up()
+            for path in list(self.folder.iterdir()):
+                if path != self.state and path.name not in self.names:
+                    path.unlink()  # what was under way when a run was broken off
+        except OSError as error:
+            raise unwritten(self.folder, error) from error
+        return self
+
+    def _take_up(self) -> None:
+        found = taken_up(self.state, self.asked)
+        if found is None:
+            return
+        try:
+            here, (counts,), names = found.parts
+            reached = Reached.of(here)
+            if counts.shape != self.counts.shape or not all(NAME.fullmatch(name) for name in names):
+                raise ValueError
+        except (TypeError, ValueError, AttributeError) as error:
+            raise StoreError("'{path}' holds no unfinished answers", path=str(self.folder)) from error
+        if not found.is_of(reached, self.sources):
+            raise StoreError(
+                "'{path}' holds answers of files that have changed since, or of others; begin in a new folder",
+                path=str(self.folder),
+            )
+        if all((self.folder / name).is_file() for name in names):
+            self.reached, self.counts, self.names = reached, counts.astype(np.int64), list(names)
+
+    def begin(self) -> None:
+        """A file more, unless one is under way."""
+        if self._writer is None:
+            name = f"{len(self.names):06}{self.place.suffix}"
+            self._writer = WRITERS[self.place.suffix](self.folder / name, self.schema).__enter__()
+
+    def add(self, rows: Any, counts: Any, here: Reached) -> None:
+        """A batch more, how many of its rows have each decision, and how far its block then is."""
+        self._is_whole = False  # or Ctrl+C might come in the middle
+        self.begin()
+        self._writer.add(rows)
+        self.counts = self.counts + counts
+        self.reached = here._replace(total=self.reached.total + here.total)
+        self._is_whole = True
+        if self._pace.is_due:
+            self._pace.saved(self._keep)
+
+    def _keep(self) -> None:
+        """The file under way is whole, and noted."""
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            writer.__exit__(None, None, None)
+            self.names.append(writer.place.name)
+            save_passes(
+                self.asked, 0, self.sources, [tuple(self.reached), (self.counts,), tuple(self.names)], self.state
+            )
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is None:
+            self._keep()
+            self._together()
+            self.state.unlink(missing_ok=True)
+            rmtree(self.folder, ignore_errors=True)
+        elif self._writer is not None and (not self._is_whole or issubclass(kind, StoreError)):
+            self._writer.__exit__(kind, error, trace)
+        else:
+            with suppress(StoreError):
+                self._keep()
+
+    def _together(self) -> None:
+        """One file of all."""
+        files = [self.folder / name for name in self.names]
+        if len(files) == 1 and self.folder.stat().st_dev == self.place.parent.stat().st_dev:
+            files[0].replace(self.place)
+            return
+        total = self.reached.total
+        with WRITERS[self.place.suffix](self.place, self.schema) as writer:
+            for done, file in enumerate(files):
+                tick(total * done // len(files), total)
+                try:
+                    writer.take_in(file)
+                except OSError as failed:
+                    raise unwritten(self.place, failed) from failed
+
+
+NAME = re.compile(r"\d{6}\.(parquet|csv)")
+"""What files of answers that are not whole are called."""
 
 
 class PartsBeside:

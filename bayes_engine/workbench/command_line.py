@@ -26,10 +26,13 @@ from bayes_engine.language import _
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.k_dependence import KDependence
+from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.spode import SPODE
 from bayes_engine.models.tan import TAN
 from bayes_engine.scale import Progress, RiskInFiles, classify_files, evaluate_files, fit_files, held_out_risk
+from bayes_engine.scale.held_out import judging
 from bayes_engine.scale.sources import opened
 from bayes_engine.store import load_model, save_model
 from bayes_engine.table.schema import Schema, Variable
@@ -41,11 +44,16 @@ FAMILIES: Mapping[str, Callable[[], Any]] = {
     "tan": TAN,
     "aode": AODE,
     "spode": SPODE,
+    "k-db": lambda: KDependence(1),
     "k-dependence": lambda: KDependence(1),
     "lda": LinearDiscriminantAnalysis,
     "qda": QuadraticDiscriminantAnalysis,
+    "mixture": lambda: GaussianMixture(2),
+    "hidden-labels": lambda: SemiSupervisedNB(NaiveBayes()),
 }
-"""What `--model` may name."""
+"""What `--model` may name; k-dependence is k-db by its older name."""
+WITHOUT_TARGET = {"mixture", "hidden-labels"}
+"""The models that need no target."""
 REFUSE = "refuse"
 """The further decision of a loss file that does not name it, as the app calls it."""
 EACH = 10.0
@@ -57,7 +65,10 @@ DONE, FAILED, WRONG, CALLED_OFF = 0, 1, 2, 130
 
 def run(arguments: Sequence[str]) -> int:
     """Do what the arguments ask; the command's exit code."""
-    asked = _parser().parse_args(list(arguments))
+    parser = _parser()
+    asked = parser.parse_args(list(arguments))
+    if asked.command == "fit" and asked.target is None and asked.model in FAMILIES.keys() - WITHOUT_TARGET:
+        parser.error("the following arguments are required: --target")
     progress = _ProgressLine(asked.quiet)
     try:
         with listen() as notes:
@@ -72,7 +83,11 @@ def run(arguments: Sequence[str]) -> int:
         return FAILED
     except KeyboardInterrupt:
         progress.end()
-        print(_("Called off. Nothing half written is left."), file=sys.stderr)  # noqa: T201
+        if asked.resume is None:
+            called_off = _("Called off. Nothing half written is left.")
+        else:
+            called_off = _("Called off. What was done is kept in '{path}': the same command goes on from there.")
+        print(called_off.format(path=asked.resume), file=sys.stderr)  # noqa: T201
         return CALLED_OFF
     progress.end()
     for note in dict.fromkeys(note.local() for note in notes):
@@ -118,6 +133,12 @@ def _fit(asked: Namespace, progress: _ProgressLine) -> str:
         raise StoreError("there is no folder '{path}' to write to", path=str(Path(asked.out).parent))
     model = fit_files(_model(asked), asked.files, resume=asked.resume, progress=progress, **_columns(asked))
     save_model(model, asked.out)
+    if isinstance(model, GaussianMixture):
+        return _("{model} is fitted by EM in {n} steps: {d} columns, components with the shares {shares}. It is saved "
+                 "as '{path}'.").format(
+            model=type(model).__name__, n=model.n_iter_, d=model.n_features_in_,
+            shares=", ".join(f"{w:.4g}" for w in model.weights_), path=asked.out,
+        )  # fmt: skip
     return _("{model} is fitted to rows of the weight {weight}: {d} columns, and '{target}' with the classes "
              "{classes}. It is saved as '{path}'.").format(
         model=type(model).__name__, weight=f"{model.stats_.class_weight.sum():,.10g}", d=len(model.schema_),
@@ -127,11 +148,11 @@ def _fit(asked: Namespace, progress: _ProgressLine) -> str:
 
 def _classify(asked: Namespace, progress: _ProgressLine) -> str:
     model = load_model(asked.model)
-    classes = tuple(model.classes_.tolist())
+    classes = tuple(judging(model).classes_.tolist())
     done = classify_files(
         model, asked.files, asked.out, loss=_losses(asked.loss, classes), prior_of_use=_prior(asked.prior, classes),
         keep=[] if asked.keep == [""] else asked.keep, delimiter=asked.delimiter, encoding=asked.encoding,
-        progress=progress, threads=asked.threads,
+        progress=progress, threads=asked.threads, resume=asked.resume,
     )  # fmt: skip
     counts = [*((str(a), n) for a, n in done.actions.items()), (_("no posterior"), done.undecided)]
     return "\n".join([
@@ -141,7 +162,7 @@ def _classify(asked: Namespace, progress: _ProgressLine) -> str:
 
 
 def _evaluate(asked: Namespace, progress: _ProgressLine) -> str:
-    shared: dict[str, Any] = {"loss": partial(_losses, asked.loss), "progress": progress}
+    shared: dict[str, Any] = {"loss": partial(_losses, asked.loss), "progress": progress, "resume": asked.resume}
     prior = None if asked.prior is None else partial(_prior, asked.prior)
     columns = _columns(asked)
     if asked.new:
@@ -240,7 +261,7 @@ def _model(asked: Namespace) -> Any:
                 "'{name}' is no model and no file; the models are {known}", name=asked.model, known=", ".join(FAMILIES)
             )
         model = clone(load_model(asked.model))
-    known = model.get_params(deep=False)
+    known = model.get_params(deep=True)
     for setting in asked.set or ():
         name, equals, text = setting.partition("=")
         if not equals or name not in known:
@@ -248,7 +269,7 @@ def _model(asked: Namespace) -> Any:
                 "--set {setting} names no parameter of {model}; they are {known}",
                 setting=setting,
                 model=type(model).__name__,
-                known=", ".join(known),
+                known=", ".join(sorted(known)),
             )
         try:
             value = json.loads(text)
@@ -340,7 +361,12 @@ def _parser() -> ArgumentParser:
     texts = {
         "fit": _(
             "Fit a model to Parquet or CSV files of any size, block by block, and save it as the app does.\n"
-            "Numbers are numbers and text is levels; --levels names columns of numbers that are levels."
+            "Numbers are numbers and text is levels; --levels names columns of numbers that are levels.\n\n"
+            "  k-db           each column has k others as parents: --set k=2 (1)\n"
+            "  mixture        a Gaussian mixture of columns of numbers, by EM: --set n_components=3 (2); no --target\n"
+            "  hidden-labels  naive Bayes by EM where classes are missing: empty cells of --target or --set hidden=?;\n"
+            "                 no --target and --set classes=3 where all are; --set estimator__alpha=0.5\n\n"
+            "EM takes one pass over the files for each step."
         ),
         "classify": _(
             "Write the decisions of a saved model for every row, in order, beside what the row holds: the decision of\n"
@@ -364,7 +390,7 @@ def _parser() -> ArgumentParser:
 
     takes([classify], "model", "MODEL", _("a model that the app or fit has saved"))
     takes(every, "files", "FILE", _("Parquet or CSV files, or folders of them"), nargs="+")
-    takes([fit], "--target", "COLUMN", _("the column of the classes"), required=True)
+    takes([fit], "--target", "COLUMN", _("the column of the classes; mixture and hidden-labels need none"))
     takes([evaluate], "--target", "COLUMN", _("the column of the classes"))
     models = _("{models}; or a saved model, whose parameters are taken. Without it naive-bayes")
     takes(learning, "--model", "MODEL", models.format(models=", ".join(FAMILIES)), default="naive-bayes")
@@ -384,7 +410,9 @@ def _parser() -> ArgumentParser:
     takes(deciding, "--prior", "CLASS=NUMBER", prior, nargs="+")
     takes([fit], "--out", "MODEL.bayes", _("where the model is saved"), required=True)
     resume = _("a file that keeps what is counted; the same command goes on from it after it was broken off")
-    takes([fit], "--resume", "PART", resume)
+    takes(learning, "--resume", "PART", resume)
+    resume = _("a folder that keeps the answers until all are there; the same command goes on after it was broken off")
+    takes([classify], "--resume", "FOLDER", resume)
     answer = _("the file to be written, .parquet or .csv; it has its name when it is whole")
     takes([classify], "--out", "ANSWER", answer, required=True)
     kept = _('the columns written beside the answers; without it all, with --keep "" none')

@@ -8,7 +8,7 @@ a link and a saved workspace hold the digest of the sample, and open nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,19 +55,25 @@ def files_at(path: str) -> tuple[Path, ...]:
     return tuple(large_file.files_at(path, folders()))
 
 
-def all_rows_at(path: str) -> AllRows:
-    """The files of a path that a person gave, with all their rows. Raises ReadError as `files_at` does, and where they
-    are neither Parquet nor CSV."""
-    paths = files_at(path)
+def _files_at(path: str | Sequence[str]) -> tuple[Path, ...]:
+    return files_at(path) if isinstance(path, str) else tuple(file for each in path for file in files_at(each))
+
+
+def all_rows_at(path: str | Sequence[str]) -> AllRows:
+    """The files of a path that a person gave, or of several, with all their rows. Raises ReadError as `files_at` does,
+    and where they are neither Parquet nor CSV."""
+    paths = _files_at(path)
     return AllRows.of(paths, large_file.csv_form(paths[0]))
 
 
 def open_sample(
-    path: str, n: int, seed: int, then: Callable[[Upload[Reading]], None], refused: Callable[[BayesEngineError], None]
-) -> None:
-    """For a callback: draw n rows of the file of this path, and call `then` with them as an upload."""
+    path: str | Sequence[str], n: int, seed: int, then: Callable[[Upload[Reading]], None],
+    refused: Callable[[BayesEngineError], None],
+) -> None:  # fmt: skip
+    """For a callback: draw n rows of the file of this path, or of these files, and call `then` with them as an
+    upload."""
     try:
-        paths = files_at(path)
+        paths = _files_at(path)
     except BayesEngineError as error:
         jobs.cancel_callback_job()
         refused(error)

@@ -14,7 +14,18 @@ from pages.active import large_files, own_lessons
 from pages.components import component
 from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
 from pages.runtime.state import PageEnded, current, query_params, write_url
-from pages.shell import add_view, chips, class_question, classroom, frame, lesson_bar, presenter, printed, workspace
+from pages.shell import (
+    add_view,
+    chips,
+    class_question,
+    classroom,
+    frame,
+    lesson_bar,
+    presenter,
+    printed,
+    unfinished,
+    workspace,
+)
 
 
 @st.cache_resource(show_spinner=False)
@@ -61,6 +72,7 @@ def run(begun: frame.Run) -> None:
             if under_way is not None:
                 jobs.progress_box(under_way)
             workspace.notice(begun.here, frozenset(pages))
+            unfinished.notice(begun.here)
             chips.warnings()
             if "table" in frame.place_of(begun.here).uses(current()):
                 large_files.sample_notice()

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bayes_engine import LossMatrix, NaiveBayes, held_out_risk
-from bayes_engine.scale import scan
+from bayes_engine import LossMatrix, NaiveBayes, fit_files, held_out_risk
+from bayes_engine.scale import scan, sources
 from bayes_engine.workbench import kept_files
 from pages.active import large_files
 from pages.active.files import TABLE
@@ -134,7 +134,8 @@ def test_the_active_model_is_fitted_to_all_rows_and_judged_on_them(folder: Path)
     loss = LossMatrix.zero_one(("no", "yes"))
     risk = held_out_risk(own, folder / "melons.parquet", target="good", loss=loss, columns=["sugar", "sound"])
     assert shown["held-out risk, 95 % interval"][0].startswith(f"{risk.risk:.4f} [")
-    assert not list((folder / "cache" / "counts").iterdir())
+    [kept] = (folder / "cache" / "counts").iterdir()
+    assert kept.name.endswith(".model.bayes")  # the model itself, and no count
     assert app.download_button(key="all_rows_save")
     assert not any(b.key in ("all_rows_fit", "all_rows_judge") for b in app.button)
 
@@ -188,6 +189,109 @@ def test_what_was_counted_before_is_gone_on_from(folder: Path, monkeypatch: pyte
     before = len(counted)
     app.button(key="all_rows_fit").click().run()
     assert not app.error and 3 in counted[before:] and len(counted) == 4 and sorted(counted) == [1, 2, 3, 4]
+
+
+def broken_off(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """A session clicks, what it asked for ends at the third row group, and the session is gone."""
+    app = with_large("melons.parquet").switch_page("pages/model.py").run()
+    step_to(app, encode(replace(app.session_state["state"], losses=((0.0, 5.0), (1.0, 0.0)))))
+    app.run()
+
+    def row_group(path: Path, metadata: Any, group: int, *rest: Any) -> Any:
+        if group == 2:
+            raise OSError("the disk does not answer")
+        return own_group(path, metadata, group, *rest)
+
+    own_group = sources._row_group
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "_row_group", row_group)
+        app.button(key=key).click().run()
+    assert "row group 3 of 4" in app.error[0].value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["fit", "judge"])
+def test_what_ended_in_the_middle_is_offered_and_goes_on(
+    what: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another session, as after a restart: the table, the model and the losses of then, and the result of one run."""
+    monkeypatch.setattr(own_computer, "may_save", lambda: True)
+    broken_off(folder, monkeypatch, f"all_rows_{what}")
+    app = opened("start", State(language="en"))
+    [said] = [m.value for m in app.markdown if "**Unfinished**" in m.value]
+    counted = ("3,000", "4,500") if what == "fit" else ("3,000",)  # whose row groups end in any order
+    assert any(f"{n} of 6,000 rows are counted" in said for n in counted) and "melons.parquet" in said.replace(
+        "\u2060", ""
+    )
+    [go] = [b for b in app.button if b.key.startswith("unfinished_go_")]
+    go.click().run()
+    app.switch_page("pages/model.py").run()  # where the click leads
+    app.run()
+    assert not app.exception and not app.error
+    assert app.session_state["state"].losses == ((0.0, 5.0), (1.0, 0.0))
+    [found] = app.session_state["all_rows"].values()
+    path = folder / "melons.parquet"
+    asked: dict[str, Any] = {"target": "good", "columns": ["sugar", "sound"]}
+    if what == "fit":
+        own = fit_files(NaiveBayes(**{**found.get_params(deep=False), "schema": None}), path, **asked)
+        X = pd.read_parquet(path)[["sugar", "sound"]]
+        assert (found.predict_joint_log_proba(X) == own.predict_joint_log_proba(X)).all()
+    else:
+        assert found.rows == 6_000 and found.passes == 2
+    assert not any("**Unfinished**" in m.value for m in app.markdown)
+    again = opened("start", State(language="en"))
+    assert not any("**Unfinished**" in m.value for m in again.markdown)
+
+
+@pytest.mark.slow
+def test_what_is_not_wanted_goes_and_a_file_that_changed_is_begun_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_off(folder, monkeypatch, "all_rows_fit")
+    path = folder / "melons.parquet"
+    pd.read_parquet(path).iloc[:-1].to_parquet(path)
+    app = opened("data", State(language="en"))
+    [said] = [m.value for m in app.markdown if "**Unfinished**" in m.value]
+    assert "has changed since" in said and not any(b.key.startswith("unfinished_go_") for b in app.button)
+    [no] = [b for b in app.button if b.key.startswith("unfinished_not_")]
+    no.click().run()
+    assert not any("**Unfinished**" in m.value for m in app.markdown)
+    assert not list((folder / "cache" / "counts").iterdir())
+
+
+@pytest.mark.slow
+def test_a_model_of_all_rows_is_there_again_in_another_session(folder: Path) -> None:
+    all_rows(with_large("melons.parquet"), "all_rows_fit")
+    app = with_large("melons.parquet").switch_page("pages/model.py").run()
+    assert written(app, "model")["fitted to rows"].tolist() == ["6,000"]
+    assert not any(b.key == "all_rows_fit" for b in app.button)
+
+
+@pytest.mark.slow
+def test_classifying_goes_on_where_it_was_broken_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = with_large("melons.parquet")
+    all_rows(app, "all_rows_fit")
+    own = sources._row_group
+
+    def row_group(path: Path, metadata: Any, group: int, *rest: Any) -> Any:
+        if group == 2:
+            raise OSError("the disk does not answer")
+        return own(path, metadata, group, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "_row_group", row_group)
+        classified(app, "melons.parquet")
+    assert "row group 3 of 4" in app.error[0].value.replace("\u2060", "")
+    assert not (folder / "melons.classified.parquet").exists() and len(list(folder.glob(".*.part"))) == 1
+    app = opened("start", State(language="en"))
+    [said] = [m.value for m in app.markdown if "**Unfinished**" in m.value]
+    assert "3,000 of 6,000 rows are written" in said
+    next(b for b in app.button if b.key.startswith("unfinished_go_")).click().run()
+    app.switch_page("pages/classify.py").run()
+    assert not app.exception and not app.error
+    assert any("are classified, in" in m.value for m in app.markdown)
+    answer, frame = pd.read_parquet(folder / "melons.classified.parquet"), pd.read_parquet(folder / "melons.parquet")
+    assert answer["sugar"].tolist() == frame["sugar"].tolist() and not list(folder.glob(".*.part"))
 
 
 @pytest.mark.slow

@@ -15,7 +15,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine import TAN, LossMatrix, NaiveBayes, held_out_risk, load_model, save_model
+from bayes_engine import (
+    TAN,
+    GaussianMixture,
+    KDependence,
+    LossMatrix,
+    NaiveBayes,
+    SemiSupervisedNB,
+    fit_files,
+    held_out_risk,
+    load_model,
+    save_model,
+)
 from bayes_engine.scale import Progress, scan
 from bayes_engine.workbench import command_line
 from tests.conftest import ROOT
@@ -84,6 +95,77 @@ def test_fit_evaluate_and_classify_follow_each_other(tmp_path: Path, capsys: pyt
     ):
         assert here(*wrong) == 1
         assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_models_by_em_and_of_more_parents_are_those_of_the_library(folder: Path) -> None:
+    """Against the library's own fits; what has no classes is refused in words where classes are asked for."""
+    new, saved = folder / "new.parquet", folder / "m.bayes"
+    assert here("fit", new, "--target", "good", "--model", "k-db", "--set", "k=2", "--columns", *NAMES,
+                "--out", saved) == 0  # fmt: skip
+    frame = pd.read_parquet(new)
+    features = frame[NAMES]
+    theirs = KDependence(2).fit(features, frame["good"])
+    np.testing.assert_allclose(load_model(saved).predict_proba(features), theirs.predict_proba(features), rtol=1e-11)
+    mixture = ("fit", new, "--model", "mixture", "--columns", "mass", "farm", "--set", "n_components=2")
+    assert (
+        here(*mixture, "--set", "random_state=0", "--set", "max_iter=9", "--out", saved, "--resume", folder / "p") == 0
+    )
+    numbers = frame[["mass", "farm"]]
+    of_library = fit_files(GaussianMixture(2, random_state=0, max_iter=9), new, columns=["mass", "farm"])
+    np.testing.assert_array_equal(load_model(saved).predict_proba(numbers), of_library.predict_proba(numbers))
+    hidden = frame.assign(good=frame["good"].where(np.arange(len(frame)) % 3 == 0))
+    hidden.to_parquet(folder / "hidden.parquet")
+    assert here("fit", folder / "hidden.parquet", "--target", "good", "--columns", "sound", "mass", "--model",
+                "hidden-labels", "--set", "estimator__alpha=0.5", "--out", saved) == 0  # fmt: skip
+    X = frame[["sound", "mass"]]
+    own = SemiSupervisedNB(NaiveBayes(alpha=0.5)).fit(X, hidden["good"])
+    np.testing.assert_allclose(load_model(saved).predict_proba(X), own.predict_proba(X), rtol=1e-6)
+    assert here("classify", saved, new, "--out", folder / "answer.csv", "--resume", folder / "kept") == 0
+    assert pd.read_csv(folder / "answer.csv")["decision"].tolist() == load_model(saved).predict(X).tolist()
+
+
+@pytest.mark.slow
+def test_a_mixture_classifies_no_rows_and_is_not_judged_by_folds(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, saved = folder / "new.parquet", folder / "m.bayes"
+    assert here("fit", new, "--model", "mixture", "--columns", "mass", "--out", saved) == 0
+    assert "GaussianMixture is fitted by EM in" in capsys.readouterr().out
+    assert here("classify", saved, new, "--out", folder / "answer.csv") == 1
+    assert "does not say which columns it reads" in capsys.readouterr().err
+    assert here("evaluate", new, "--target", "good", "--model", "mixture") == 1
+    assert "fitted to files by EM" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_evaluate_goes_on_where_it_was_called_off(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [
+        "evaluate",
+        str(folder / "new.parquet"),
+        "--target",
+        "good",
+        "--columns",
+        *NAMES,
+        "--json",
+        "--threads",
+        "1",
+    ]
+    assert command_line.run(asked) == 0
+    whole = capsys.readouterr().out
+
+    def pressed(self: Any, far: Progress) -> None:
+        if far.step == 2 and far.rows >= 400:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(command_line._ProgressLine, "__call__", pressed)
+        assert command_line.run([*asked, "--resume", str(folder / "part")]) == 130
+    assert "is kept in" in capsys.readouterr().err and (folder / "part.scores").exists()
+    assert command_line.run([*asked, "--resume", str(folder / "part")]) == 0
+    assert capsys.readouterr().out == whole
 
 
 @pytest.mark.slow
@@ -229,7 +311,8 @@ def test_it_is_called_off_and_taken_up_again(folder: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patched:
         patched.setattr(command_line._ProgressLine, "__call__", pressed)
         assert command_line.run([*asked, "--threads", "1"]) == 130
-    assert capsys.readouterr().err == "Called off. Nothing half written is left.\n"
+    said = capsys.readouterr().err
+    assert said == f"Called off. What was done is kept in '{folder / 'part'}': the same command goes on from there.\n"
     assert not (folder / "m.bayes").exists() and (folder / "part").exists() and (folder / "part.cuts").exists()
     monkeypatch.setattr(scan, "BATCH", 1)  # nothing of the first pass is read again
     assert command_line.run(asked) == 0

@@ -20,8 +20,9 @@ from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import sample
 from bayes_engine.scale.sample import sample_files
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.incoming import large_file
+from bayes_engine.workbench.incoming import large_file, unfinished
 from bayes_engine.workbench.incoming.large_file import CsvForm, SampleOf, csv_form, draw, files_at, folders, sample_of
+from bayes_engine.workbench.incoming.unfinished import Unfinished
 
 ROWS = pd.DataFrame(
     {"row": range(50), "sound": ["dull", "crisp", None, "dull", "dull"] * 10, "good": [True, False] * 25}
@@ -262,6 +263,35 @@ def test_all_rows_are_fitted_judged_and_classified_as_told(file: Path, tmp_path:
     file.write_bytes(file.read_bytes() + b" ")
     with pytest.raises(ReadError, match="has changed since it was opened"):
         large_file.fit_all(model, rows, columns, None)
+
+
+def test_what_is_unfinished_is_noted_and_read_with_care(file: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "counts"
+    stamp = large_file.stamp_of([file])
+    work = Unfinished("ab", "fit", "melons.parquet", 50, stamp, stamp, 20, 5, "")
+    unfinished.note(work, counts)
+    unfinished.note(work._replace(name="cd", what="classify", answer=str(tmp_path / "a.csv")), counts)
+    (counts / "xy.work.json").write_text("[1]")
+    (counts / "zz.work.json").write_text(json.dumps(work._replace(what="burn")._asdict()))
+    found = {one.name: one for one in unfinished.notes(counts)}
+    assert found.keys() == {"ab", "cd"} and found["ab"] == work and work.is_as_it_was
+    assert unfinished.rows_kept(work, counts) == 0
+    rows = large_file.AllRows.of([file], CsvForm())
+    columns = large_file.Columns("good", Schema((Variable("sound", "categorical"),)))
+    model = large_file.fit_all(NaiveBayes(), rows, columns, counts / "ab")
+    assert unfinished.rows_kept(work, counts) == 50
+    large_file.judge_all(NaiveBayes(), rows, columns, LossMatrix.zero_one((False, True)), None, counts / "ab.judge")
+    assert unfinished.rows_kept(work, counts) == 50 and large_file.rows_of(rows) == 50
+    folder = unfinished.answers_in(str(tmp_path / "a.csv"), "cd")
+    large_file.classify_all(model, rows, tmp_path / "a.csv", LossMatrix.zero_one((False, True)), None, folder)
+    folder.mkdir()
+    unfinished.forget_answers(found["cd"])
+    unfinished.forget("ab", counts)
+    assert not folder.exists() and [one.name for one in unfinished.notes(counts)] == ["cd"]
+    assert not list(counts.glob("ab*"))
+    file.write_bytes(b"")
+    assert not work.is_as_it_was and large_file.rows_of(rows) == 0
+    assert unfinished.notes(tmp_path / "absent") == []
 
 
 def test_parts_of_counts_are_bounded_and_where_none_can_be_kept_there_is_none(tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, SchemaMismatch, StoreError, TableError
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, sources
+from bayes_engine.scale import written as written_answers
 from bayes_engine.scale.written import WRITERS, PartsBeside, _ParquetAnswer
 from bayes_engine.table import guard
 from bayes_engine.workbench.incoming.classified_file import answers, score_file
 from bayes_engine.workbench.incoming.file_blocks import open_cells
 from bayes_engine.workbench.incoming.second_table import Reception
-from tests.conftest import ROOT
+from tests.conftest import ROOT, slowly
 
 CLASSES = ("no", "yes")
 LOSS = LossMatrix((*CLASSES, "ask"), CLASSES, [[0, 5], [1, 0], [0.4, 0.4]])
@@ -175,6 +176,107 @@ def test_discriminants_answer_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(pd.read_parquet(done.path)[["P(no)", "P(yes)"]], p, rtol=1e-9)
 
 
+# broken off, and gone on with ---------------------------------------------------------------------------------------
+
+
+class Ended(BaseException):
+    """A run is ended."""
+
+
+def ended_after(batches: int) -> Any:
+    """A `progress` that ends the run once so many batches are done."""
+    left = iter(range(batches))
+    at = [-1]
+
+    def told(far: Progress) -> None:
+        if far.rows > at[0]:
+            at[0] = far.rows
+            if next(left, None) is None:
+                raise Ended
+
+    return told
+
+
+@pytest.mark.parametrize("suffix", ["parquet", slowly("csv")])
+@pytest.mark.parametrize("each", [0.0, slowly(1e9)])
+def test_what_is_broken_off_goes_on_to_the_same_file(
+    suffix: str, each: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ended again and again, whether each batch is a file of its own until then or one is kept at each end."""
+    frame, model = rows(300), fitted()
+    frame["kind"] = pd.Categorical(frame["sound"].fillna("?"), ["?", "dull", "unseen", "crisp", "浊响"])
+    made = written(frame, tmp_path, group=25)
+    whole = classify_files(model, made, tmp_path / f"whole.{suffix}", loss=LOSS)
+    monkeypatch.setattr(written_answers, "KEPT_EACH", each)
+    out, part = tmp_path / f"out.{suffix}", tmp_path / "part"
+    asked: dict[str, Any] = {"loss": LOSS, "resume": part, "threads": 1}
+    for batches in (0, 1, 3):
+        with pytest.raises(Ended):
+            classify_files(model, made, out, progress=ended_after(batches), **asked)
+        assert not out.exists() and (part / "state").exists()
+    (part / "000009.parquet").write_bytes(b"half written")
+    seen: list[Progress] = []
+    done = classify_files(model, made, out, progress=seen.append, **asked)
+    assert seen[0].rows == 200 and seen[0].rows_now == 25  # the others are not answered again
+    assert out.read_bytes() == whole.path.read_bytes()
+    assert (done.rows, done.actions, done.undecided) == (whole.rows, whole.actions, whole.undecided)
+    assert not part.exists() and not [p for p in tmp_path.iterdir() if p.name.endswith(".part")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_process_that_is_killed_at_any_place_leaves_what_the_next_goes_on_from(suffix: str, tmp_path: Path) -> None:
+    """SIGKILL, while batches are written and while the file is put together."""
+    made, model = written(rows(2000), tmp_path, group=100), fitted()
+    made[1].replace(tmp_path / "kept")
+    pq.write_table(pq.read_table(tmp_path / "kept"), made[1])  # one row group of many batches
+    save_model(model, tmp_path / "m.bayes")
+    whole = classify_files(model, made, tmp_path / f"whole.{suffix}")
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom bayes_engine import classify_files, load_model\n"
+        "from bayes_engine.scale import sources, written\nwritten.KEPT_EACH = 0.0\n"
+        "folder, at = Path(sys.argv[1]), int(sys.argv[2])\ncalls = [0]\n"
+        "def kill(own):\n    def killed(*a):\n        calls[0] += 1\n        if calls[0] == at:\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n        return own(*a)\n    return killed\n"
+        "for kind in written.WRITERS.values():\n    kind.add = kill(kind.add)\n    kind.take_in = kill(kind.take_in)\n"
+        "model, made = load_model(folder / 'm.bayes'), sorted(folder.glob('part*.parquet'))\n"
+        f"classify_files(model, made, folder / 'out.{suffix}', resume=folder / 'unfinished', threads=1)"
+    )
+    for at in (1, 3, 8, 2, 11):
+        ran = subprocess.run([sys.executable, "-c", code, str(tmp_path), str(at)], cwd=ROOT, check=False)
+        assert ran.returncode == -9 and not (tmp_path / f"out.{suffix}").exists()
+    done = classify_files(model, made, tmp_path / f"out.{suffix}", resume=tmp_path / "unfinished")
+    assert done.path.read_bytes() == whole.path.read_bytes()
+    assert not (tmp_path / "unfinished").exists()
+
+
+@pytest.mark.slow
+def test_answers_to_another_question_are_not_gone_on_from(tmp_path: Path) -> None:
+    made, model, part = written(rows(300), tmp_path), fitted(), tmp_path / "part"
+    out = tmp_path / "a.parquet"
+    with pytest.raises(Ended):
+        classify_files(model, made, out, resume=part, progress=ended_after(4), threads=1)
+    others: dict[str, dict[str, Any]] = {
+        "loss": {"loss": LOSS},
+        "columns": {"keep": []},
+        "prior": {"prior_of_use": USE},
+    }
+    for what, ask in {"model": {}, **others}.items():
+        with pytest.raises(StoreError, match=f"with another {what}"):
+            classify_files(fitted(n=200) if what == "model" else model, made, out, resume=part, **ask)
+    with pytest.raises(StoreError, match="there is no folder"):
+        classify_files(model, made, out, resume=tmp_path / "none" / "part")
+    kept = made[2].read_bytes()
+    rows(300, seed=8).to_parquet(made[2])
+    rows(50, seed=8).to_parquet(made[0])
+    with pytest.raises(StoreError, match="files that have changed since"):
+        classify_files(model, made, out, resume=part)
+    made[2].write_bytes(kept)
+    (part / "state").write_bytes(b"no state")
+    with pytest.raises(StoreError):
+        classify_files(model, made, out, resume=part)
+
+
 # what goes wrong ----------------------------------------------------------------------------------------------------
 
 
@@ -253,6 +355,32 @@ def test_a_full_disk_leaves_nothing_half_written(suffix: str, tmp_path: Path) ->
     last = ran.stderr.strip().splitlines()[-1]
     assert "StoreError" in last and "cannot be written: File too large" in last and "part0.parquet" in last
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.bayes", "part0.parquet", "part1.parquet", "part2.parquet"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_disk_that_was_full_and_has_room_again_goes_on(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, model = written(rows(900), tmp_path), fitted()
+    whole = classify_files(model, made, tmp_path / f"whole.{suffix}")
+    monkeypatch.setattr(written_answers, "KEPT_EACH", 0.0)
+    kind, full = written_answers.WRITERS[f".{suffix}"], iter([False] * 5 + [True])
+    own = kind.add  # type: ignore[attr-defined]
+
+    def add(self: Any, batch: Any) -> None:
+        if next(full, False):
+            raise OSError(28, "No space left on device")
+        own(self, batch)
+
+    monkeypatch.setattr(kind, "add", add)
+    out, part = tmp_path / f"a.{suffix}", tmp_path / "part"
+    with pytest.raises(StoreError, match=r"No space left on device, at the rows of 'part\d.parquet', row group or "
+                       r"block \d; what was written before is kept"):  # fmt: skip
+        classify_files(model, made, out, resume=part, threads=1)
+    assert not out.exists()
+    classify_files(model, made, out, resume=part)
+    assert out.read_bytes() == whole.path.read_bytes()
 
 
 @pytest.mark.slow

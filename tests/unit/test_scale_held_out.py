@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from bayes_engine.decision.compare import score
 from bayes_engine.decision.curves import calibration
 from bayes_engine.decision.evaluate import estimated_risk
 from bayes_engine.decision.held_out import HeldOut, held_out
-from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError, listen
+from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, StoreError, TableError, listen
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, RiskInFiles
 from bayes_engine.scale import score as score_sums
@@ -37,7 +39,7 @@ from bayes_engine.scale.folds import folds_of
 from bayes_engine.scale.held_out import Division
 from bayes_engine.scale.sources import CountRequest, opened, planned
 from bayes_engine.scale.stream import pieces
-from tests.conftest import slowly
+from tests.conftest import ROOT, slowly
 
 CLASSES = ("no", "perhaps", "yes")
 LOSS = LossMatrix((*CLASSES, "ask"), CLASSES, [[0, 2, 9], [1, 0, 4], [5, 1, 0], [1.5, 1.5, 1.5]])
@@ -298,6 +300,125 @@ def test_it_is_called_off_and_a_file_that_changes_between_passes_is_named(tmp_pa
 
     with pytest.raises(ReadError, match=r"'part2.parquet' has changed since it was opened"):
         held_out_risk(NaiveBayes(), made, target="good", progress=change)
+
+
+# broken off, and gone on with ---------------------------------------------------------------------------------------
+
+
+class Ended(BaseException):
+    """A run is ended."""
+
+
+def ended_after(batches: int) -> Any:
+    """A `progress` that ends the run once so many batches are done."""
+    left, at = iter(range(batches)), [(0, -1)]
+
+    def told(far: Progress) -> None:
+        if (far.step, far.rows) > at[0]:
+            at[0] = far.step, far.rows
+            if next(left, None) is None:
+                raise Ended
+
+    return told
+
+
+def assert_same(one: RiskInFiles, two: RiskInFiles) -> None:
+    """To the last bit."""
+    for name in (
+        "risk",
+        "interval",
+        "accuracy",
+        "undecided",
+        "undecided_cost",
+        "log_loss",
+        "brier",
+        "fold_rows",
+        "ece",
+    ):
+        assert getattr(one, name) == getattr(two, name), name
+    for name in ("confusion", "cost"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    pd.testing.assert_frame_equal(one.calibration(), two.calibration(), check_exact=True)
+
+
+@pytest.mark.parametrize(("model", "groups"), [
+    (NaiveBayes(), None), slowly(NaiveBayes(discretize="mdlp"), "farm"), slowly(KDependence(2), None),
+    slowly(LinearDiscriminantAnalysis(), None), slowly(TAN(), "farm"),
+])  # fmt: skip
+def test_what_is_broken_off_goes_on_to_the_same_risk(model: Any, groups: str | None, tmp_path: Path) -> None:
+    """Ended in each of the passes, again and again."""
+    discriminant = isinstance(model, LinearDiscriminantAnalysis)
+    made = written(rows(300), tmp_path, group=25)
+    asked: dict[str, Any] = {"target": "good", "loss": LOSS, "groups": groups, "weight": "times", "threads": 1,
+                             "columns": ["size"] if discriminant else ALL, "prior_of_use": USE}  # fmt: skip
+    whole = held_out_risk(model, made, **asked)
+    far: list[Progress] = []
+    for batches in (0, 1, 3, 2, 4):
+        with pytest.raises(Ended):
+            held_out_risk(model, made, resume=tmp_path / "part", progress=ended_after(batches), **asked)
+    found = held_out_risk(model, made, resume=tmp_path / "part", progress=far.append, **asked)
+    assert_same(found, whole)
+    assert far[0].rows_now < far[0].rows or far[0].step > 1
+    again: list[Progress] = []
+    assert_same(held_out_risk(model, made, resume=tmp_path / "part", progress=again.append, **asked), whole)
+    assert not again  # all passes are kept
+    with pytest.raises(StoreError, match="with another folds"):
+        held_out_risk(model, made, resume=tmp_path / "part", **asked | {"folds": 4})
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from bayes_engine import TAN, held_out_risk
+from bayes_engine.scale import kept
+
+kept.SAVED_EACH = kept.COST = 0.0
+left = [int(sys.argv[2])]
+
+
+def told(far):
+    left[0] -= 1
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+folder = Path(sys.argv[1])
+held_out_risk(TAN(), sorted(folder.glob("part*.parquet")), target="good", columns=sys.argv[3:], progress=told,
+              resume=folder / "kept", threads=1)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_goes_on_to_the_same_risk(tmp_path: Path) -> None:
+    """SIGKILL: nothing can be kept at the end, only before."""
+    made = written(rows(1200), tmp_path)
+    whole = held_out_risk(TAN(), made, target="good", columns=ALL)
+    for at in (3, 9, 14, 5):
+        command = [sys.executable, "-c", KILLED, str(tmp_path), str(at), *ALL]
+        assert subprocess.run(command, cwd=ROOT, check=False).returncode == -9
+    far: list[Progress] = []
+    found = held_out_risk(TAN(), made, target="good", columns=ALL, resume=tmp_path / "kept", progress=far.append)
+    assert far[0].step > 1 or far[0].rows_now < far[0].rows
+    assert_same(found, whole)
+
+
+@pytest.mark.slow
+def test_a_fitted_model_s_risk_on_new_rows_goes_on_too(tmp_path: Path) -> None:
+    old = rows(600)
+    model = NaiveBayes().fit(old[ALL], old["good"])
+    made = written(rows(500, seed=3), tmp_path)
+    asked: dict[str, Any] = {"target": "good", "loss": LOSS, "groups": "farm", "threads": 1}
+    whole = evaluate_files(model, made, **asked)
+    for batches in (2, 3, 4):
+        with pytest.raises(Ended):
+            evaluate_files(model, made, resume=tmp_path / "part", progress=ended_after(batches), **asked)
+    assert_same(evaluate_files(model, made, resume=tmp_path / "part", **asked), whole)
+    other = NaiveBayes(priors="laplace").fit(old[ALL], old["good"])
+    with pytest.raises(StoreError, match="with another model"):
+        evaluate_files(other, made, resume=tmp_path / "part", **asked)
+    rows(9).to_parquet(made[0])
+    with pytest.raises(StoreError, match="files that have changed since"):
+        evaluate_files(model, made, resume=tmp_path / "part", **asked)
 
 
 def test_rows_of_a_group_are_drawn_together_where_other_files_are_judged(tmp_path: Path) -> None:

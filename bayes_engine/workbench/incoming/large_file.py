@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.errors import ReadError
+from bayes_engine.errors import BayesEngineError, ReadError
 from bayes_engine.progress import tick, watching
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.classify import ClassifiedFiles, classify_files
@@ -202,6 +202,15 @@ class AllRows(NamedTuple):
         return {"delimiter": self.form.delimiter, "encoding": self.form.encoding, "progress": _reporter()}
 
 
+def rows_of(rows: AllRows) -> int:
+    """How many rows Parquet files have; 0 of CSV, where that is not known before all is read, and of what is gone."""
+    try:
+        with_rows = opened(rows.paths, delimiter=rows.form.delimiter, encoding=rows.form.encoding)
+    except BayesEngineError:
+        return 0
+    return with_rows.rows or 0
+
+
 def stamp_of(paths: Iterable[Path]) -> Stamp:
     """The stamp of those files that are there."""
     existing = [(path, path.stat()) for path in paths if path.exists()]
@@ -219,40 +228,44 @@ class Columns(NamedTuple):
 
 
 def fit_all(model: Any, rows: AllRows, columns: Columns, resume: Path | None) -> Any:
-    """A model like this one, fitted to all rows (`fit_files`), taken up again where `resume` has a part of them."""
+    """A model like this one, fitted to all rows (`fit_files`), taken up again where `resume` has a part of them. The
+    parts stay: the caller, who keeps the model, takes them away."""
     rows.check()
     with_ticks = rows.as_read
     with _unwatched():
-        fitted = fit_files(
+        return fit_files(
             model, rows.paths, target=columns.target, schema=columns.schema, weight=columns.weight, resume=resume,
             **with_ticks,
         )  # fmt: skip
-    for part in () if resume is None else (resume, resume.with_name(f"{resume.name}.cuts")):
-        part.unlink(missing_ok=True)
-    return fitted
 
 
 def judge_all(
-    model: Any, rows: AllRows, columns: Columns, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None
-) -> RiskInFiles:
-    """The risk of such a model's decisions on all rows, each held out (`held_out_risk`)."""
+    model: Any, rows: AllRows, columns: Columns, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None,
+    resume: Path | None = None,
+) -> RiskInFiles:  # fmt: skip
+    """The risk of such a model's decisions on all rows, each held out (`held_out_risk`), taken up again where `resume`
+    has a part of it."""
     rows.check()
     with_ticks = rows.as_read
     with _unwatched():
         return held_out_risk(
             model, rows.paths, target=columns.target, loss=loss, prior_of_use=prior_of_use, groups=columns.groups,
-            schema=columns.schema, weight=columns.weight, **with_ticks,
+            schema=columns.schema, weight=columns.weight, resume=resume, **with_ticks,
         )  # fmt: skip
 
 
 def classify_all(
-    model: Any, rows: AllRows, answer: Path, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None
-) -> ClassifiedFiles:
-    """The decisions of a model for all rows, written to `answer` (`classify_files`)."""
+    model: Any, rows: AllRows, answer: Path, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None,
+    resume: Path | None = None,
+) -> ClassifiedFiles:  # fmt: skip
+    """The decisions of a model for all rows, written to `answer` (`classify_files`), taken up again where the folder
+    `resume` has some."""
     rows.check()
     with_ticks = rows.as_read
     with _unwatched():
-        return classify_files(model, rows.paths, answer, loss=loss, prior_of_use=prior_of_use, **with_ticks)
+        return classify_files(
+            model, rows.paths, answer, loss=loss, prior_of_use=prior_of_use, resume=resume, **with_ticks
+        )
 
 
 def answer_beside(paths: Sequence[Path], ending: str, within: Sequence[Path]) -> Path:

@@ -16,6 +16,7 @@ from bayes_engine import __version__
 from bayes_engine.datasets import dataset_cover, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
+from pages.active import unfinished
 from pages.active.files import TABLE, Upload, held
 from pages.runtime import jobs, own_computer, private
 from pages.runtime.escape import clean, md
@@ -208,6 +209,7 @@ def _by_itself() -> None:
 
 def _forget() -> None:
     disk.saver(disk.folder()).forget()
+    unfinished.forget_all()
     _dismiss()
 
 

@@ -13,8 +13,9 @@ from bayes_engine.language import Message, _
 from bayes_engine.scale.classify import ClassifiedFiles
 from bayes_engine.workbench.incoming import large_file
 from bayes_engine.workbench.incoming.large_file import AllRows
+from bayes_engine.workbench.incoming.unfinished import Unfinished, answers_in
 from pages import active
-from pages.active import all_rows, large_files, words
+from pages.active import all_rows, large_files, unfinished, words
 from pages.components.tables import markdown_table
 from pages.runtime import jobs
 from pages.runtime.escape import md
@@ -49,6 +50,17 @@ class Asked(NamedTuple):
     key: Hashable
     number: int
 
+    @property
+    def file(self) -> str:
+        """What the rows are called."""
+        paths = self.rows.paths
+        return paths[0].name if len(paths) == 1 else paths[0].parent.name
+
+    @property
+    def total(self) -> int:
+        """How many rows there are; 0 where that is not known before they are read."""
+        return large_file.rows_of(self.rows)
+
 
 def classify_large_file(table: active.FittableTable, fitted: active.Fitted) -> None:
     """Where the path of a large file is given, and what became of its rows, with which the page ends; nothing where
@@ -56,6 +68,7 @@ def classify_large_file(table: active.FittableTable, fitted: active.Fitted) -> N
     within = large_files.folders()
     if not within:
         return
+    _go_on(table, fitted)
     shown = st.container(key="large_answers")
     with st.expander(_("Classify a large file"), icon=":material/database:", key="large_second"):
         _path_given(table, fitted, within)
@@ -73,7 +86,8 @@ def _path_given(table: active.FittableTable, fitted: active.Fitted, within: Sequ
         )  # fmt: skip
         st.selectbox(
             _("Answers as"), list(ENDINGS), format_func=ENDINGS.__getitem__, key="large_second_as", width=130,
-            help=_("They are written beside the file, under a name that no file has, once all rows are there."),
+            help=_("They are written beside the file, under a name that no file has, once all rows are there. Broken "
+                   "off or cancelled, the same again goes on with what was written."),
         )  # fmt: skip
         st.button(
             _("Classify all rows"), icon=":material/play_arrow:", key="large_second_go", type="primary",
@@ -105,13 +119,36 @@ def _ask(table: active.FittableTable, fitted: active.Fitted) -> None:
         session["large_second_said"] = error.message
     else:
         session["large_second_clicks"] = number = session.get("large_second_clicks", 0) + 1
-        session["large_second_asked"] = Asked(rows, place, _key(rows, place, table, fitted), number)
+        session["large_second_asked"] = Asked(rows, place, key := _key(rows, place, table, fitted), number)
+        unfinished.asked_here(key)
 
 
 def _key(rows: AllRows, place: Path, table: active.FittableTable, fitted: active.Fitted) -> Hashable:
     prior = active.prior_of_use(table)
     use = None if prior is None else tuple(prior.items())
     return rows.stamp, str(place), _judge(table, fitted).key, active.losses(table), use
+
+
+def _go_on(table: active.FittableTable, fitted: active.Fitted) -> None:
+    """What was broken off and is gone on with, is asked for as it was."""
+    session = st.session_state
+    work: Unfinished | None = session.get("go_on")
+    if work is None or work.what != "classify":
+        return
+    try:
+        rows = large_files.all_rows_at([path for path, _size, _when in work.stamp])
+    except BayesEngineError as error:
+        session["large_second_said"] = error.message
+        return
+    place = Path(work.answer)
+    if place.exists():
+        session["large_second_said"] = Message("there is a '{file}' by now", {"file": place.name})
+    elif unfinished.wanted("classify", key := _key(rows, place, table, fitted)) is None:
+        session["large_second_said"] = Message("the model, the losses or the prior of use are others by now")
+    else:
+        session["large_second_clicks"] = number = session.get("large_second_clicks", 0) + 1
+        session["large_second_asked"] = Asked(rows, place, key, number)
+    session.pop("go_on", None)
 
 
 def _answers(table: active.FittableTable, fitted: active.Fitted) -> bool:
@@ -123,10 +160,14 @@ def _answers(table: active.FittableTable, fitted: active.Fitted) -> bool:
     done: dict[Hashable, ClassifiedFiles] = session.setdefault("large_answers_done", {})
     judge, loss, prior = _judge(table, fitted), active.losses(table), active.prior_of_use(table)
 
-    def work() -> ClassifiedFiles:
-        return in_worker(large_file.classify_all, judge.model, asked.rows, asked.place, loss, prior)
-
     if asked.key not in done:
+        noted = unfinished.of("classify", asked.key, asked.rows, asked.file, asked.total, str(asked.place))
+
+        def work() -> ClassifiedFiles:
+            with unfinished.under_way(noted):
+                folder = None if noted is None else answers_in(noted.answer, noted.name)
+                return in_worker(large_file.classify_all, judge.model, asked.rows, asked.place, loss, prior, folder)
+
         try:
             done[asked.key] = jobs.run(("large answers", asked.number, asked.key), work, CLASSIFYING)
         except jobs.UnderWay as there:

@@ -94,22 +94,24 @@ def _buttons(
 ) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if "fit" in left:
-            begun = all_rows.is_begun(large, table, fitted)
+            begun = all_rows.is_begun(all_rows.key_of(large, table, fitted))
             st.button(
                 _("Go on fitting to all rows") if begun else _("Fit to all rows"),
                 key="all_rows_fit", icon=":material/play_arrow:", type="primary", on_click=all_rows.ask,
                 args=("fit", all_rows.key_of(large, table, fitted)),
                 help=_("The active model, with the parameters that it has here, counted block by block in one pass "
-                       "over the file, or two where numbers are cut into intervals. What is counted is kept each half "
-                       "minute: cancelled or broken off, it goes on from there."),
+                       "over the file, or two where numbers are cut into intervals. What is counted is kept every few "
+                       "seconds: cancelled or broken off, also by the end of the program, it goes on from there."),
             )  # fmt: skip
         if "judge" in left:
+            begun = all_rows.is_begun(all_rows.judged_key(large, table, fitted))
             st.button(
-                _("Judge on all rows"),
+                _("Go on judging on all rows") if begun else _("Judge on all rows"),
                 key="all_rows_judge", icon=":material/balance:", on_click=all_rows.ask,
                 args=("judge", all_rows.judged_key(large, table, fitted)),
                 help=_("Held-out risk in five folds by a hash of where each row stands; structure and cut points are "
-                       "learnt in each fold anew. It takes two or three passes over the file."),
+                       "learnt in each fold anew. It takes two or three passes over the file, and what is counted is "
+                       "kept as for a fit."),
             )  # fmt: skip
     if fitted.calibrated is not None:
         st.caption(_("Of all rows the model is fitted and judged without its calibration."))
