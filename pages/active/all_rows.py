@@ -111,11 +111,11 @@ def compute_if_asked(large: LargeFile, table: FittableTable, fitted: Fitted) -> 
     def fit() -> Any:
         part = part_of(fit_key)
         with unfinished.under_way(fitting):
-            found = in_worker(large_file.fit_all, model, large.rows, columns, part)
+            learnt = in_worker(large_file.fit_all, model, large.rows, columns, part)
             if part is not None:
                 with suppress(BayesEngineError):  # it has no place in a file, or there is no room
-                    save_model(found, part.with_name(f"{part.name}{KEPT_MODEL}"))
-        return found
+                    save_model(learnt, part.with_name(f"{part.name}{KEPT_MODEL}"))
+        return learnt
 
     def judge() -> RiskInFiles:
         with unfinished.under_way(judging):

@@ -22,10 +22,11 @@ from bayes_engine.workbench.incoming.large_file import AllRows, DrawnFile, Sampl
 from pages.active import files
 from pages.active.files import TABLE, File, Upload
 from pages.runtime import jobs, own_computer
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.job_queue import in_worker
-from pages.runtime.state import State, current
+from pages.runtime.state import State, current, goes_to
 
 FOLDERS = "BAYES_WORKBENCH_FOLDERS"
 """The environment variable that names the folders from which files may be opened, apart as in PATH."""
@@ -121,12 +122,13 @@ def _sample_of(digest: str, _content: bytes) -> SampleOf | None:
     return large_file.sample_of(_content)
 
 
-def sample_notice() -> None:
-    """On every page with the table: that its numbers are of a sample, of how many rows and of which file."""
+def sample_notice(there: bool) -> None:
+    """On every page with the table: that its numbers are of a sample, of how many rows and of which file; and the way
+    to all rows, unless the page is `there`."""
     of = sample_in_use()
     if of is None:
         return
-    with st.container(key="sample_line"):
+    with st.container(key="sample_line", gap=None):
         st.caption(
             ":material/filter_alt: "
             + _(
@@ -134,3 +136,8 @@ def sample_notice() -> None:
                 "figures are of these {n}, unless they say *all rows*."
             ).format(n=f"{of.drawn:,}", all=f"{of.rows:,}", file=md(of.file, 60), seed=of.seed)
         )
+        if not there:
+            st.button(
+                _("Fit to all rows, and judge there"), key="sample_all_rows", icon=":material/database:",
+                type="tertiary", **goes_to("model", lambda state: state.showing(keys.MODEL_VIEW.to("conditionals"))),
+            )  # fmt: skip

@@ -53,7 +53,7 @@ def under_way(work: Unfinished | None) -> Iterator[None]:
     if work is None or there is None:
         yield
         return
-    unfinished.note(work, there)
+    unfinished.remember(work, there)
     _live.add(work.name)
     try:
         yield
@@ -69,8 +69,8 @@ def offered() -> list[tuple[Unfinished, int]]:
     if there is None or not within:
         return []
     own: set[str] = st.session_state.get("unfinished_own", set())  # which it shows itself
-    found = [work for work in unfinished.notes(there) if work.name not in _live | own]
-    return [(work, _rows(work, there)) for work in found if _is_open(work)]
+    left = [work for work in unfinished.notes(there) if work.name not in _live | own]
+    return [(work, _rows(work, there)) for work in left if _is_open(work)]
 
 
 def _is_open(work: Unfinished) -> bool:

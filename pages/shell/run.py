@@ -13,6 +13,7 @@ import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every
 from pages.active import large_files, own_lessons
 from pages.components import component
 from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
+from pages.runtime import view_keys as keys
 from pages.runtime.state import PageEnded, current, query_params, write_url
 from pages.shell import (
     add_view,
@@ -75,7 +76,8 @@ def run(begun: frame.Run) -> None:
             unfinished.notice(begun.here)
             chips.warnings()
             if "table" in frame.place_of(begun.here).uses(current()):
-                large_files.sample_notice()
+                on_model = begun.here == "model" and current().seen(keys.MODEL_VIEW) == "conditionals"
+                large_files.sample_notice(there=on_model)
             class_question.line()
             lesson_bar.lesson_bar(begun.here)
             presenter.bar(begun.here)

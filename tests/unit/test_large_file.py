@@ -269,8 +269,8 @@ def test_what_is_unfinished_is_noted_and_read_with_care(file: Path, tmp_path: Pa
     counts = tmp_path / "counts"
     stamp = large_file.stamp_of([file])
     work = Unfinished("ab", "fit", "melons.parquet", 50, stamp, stamp, 20, 5, "")
-    unfinished.note(work, counts)
-    unfinished.note(work._replace(name="cd", what="classify", answer=str(tmp_path / "a.csv")), counts)
+    unfinished.remember(work, counts)
+    unfinished.remember(work._replace(name="cd", what="classify", answer=str(tmp_path / "a.csv")), counts)
     (counts / "xy.work.json").write_text("[1]")
     (counts / "zz.work.json").write_text(json.dumps(work._replace(what="burn")._asdict()))
     found = {one.name: one for one in unfinished.notes(counts)}

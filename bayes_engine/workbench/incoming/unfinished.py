@@ -48,7 +48,7 @@ class Unfinished(NamedTuple):
         return stamp_of([Path(path) for path, _size, _when in each]) == each
 
 
-def note(work: Unfinished, within: Path) -> None:
+def remember(work: Unfinished, within: Path) -> None:
     """Note what is begun; where nothing can be written it is not."""
     with suppress(BayesEngineError, OSError):
         within.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -58,19 +58,19 @@ def note(work: Unfinished, within: Path) -> None:
 def notes(within: Path) -> list[Unfinished]:
     """What is noted, the latest first; what is no note of ours is passed over."""
     try:
-        found = sorted(within.glob(f"*{ENDING}"), key=lambda file: -file.stat().st_mtime_ns)
+        entries = sorted(within.glob(f"*{ENDING}"), key=lambda file: -file.stat().st_mtime_ns)
     except OSError:
         return []
-    return [work for file in found if (work := _read(file)) is not None]
+    return [work for file in entries if (work := _read(file)) is not None]
 
 
 def _read(file: Path) -> Unfinished | None:
     try:
         if file.stat().st_size > LONGEST:
             return None
-        said = json.loads(file.read_bytes())
-        said["stamp"], said["sampled"] = (_stamp(said[name]) for name in ("stamp", "sampled"))
-        work = Unfinished(**said)
+        values = json.loads(file.read_bytes())
+        values["stamp"], values["sampled"] = (_stamp(values[name]) for name in ("stamp", "sampled"))
+        work = Unfinished(**values)
     except (OSError, ValueError, TypeError, KeyError):
         return None
     texts = (work.what, work.file, work.state, work.answer)
@@ -79,11 +79,11 @@ def _read(file: Path) -> Unfinished | None:
     return work if sound and work.what in WHAT and f"{work.name}{ENDING}" == file.name and work.stamp else None
 
 
-def _stamp(said: Sequence[tuple[str, int, int]]) -> Stamp:
-    found = tuple((path, size, changed) for path, size, changed in said)
-    if not all(type(p) is str and type(s) is int and type(c) is int for p, s, c in found):
+def _stamp(values: Sequence[tuple[str, int, int]]) -> Stamp:
+    entries = tuple((path, size, changed) for path, size, changed in values)
+    if not all(type(p) is str and type(s) is int and type(c) is int for p, s, c in entries):
         raise ValueError
-    return found
+    return entries
 
 
 def forget(name: str, within: Path) -> None:
@@ -97,8 +97,8 @@ def forget(name: str, within: Path) -> None:
 def parts_of(part: Path) -> list[Path]:
     """The files of the passes of one count, the latest last."""
     with suppress(OSError):
-        found = [file for file in part.parent.glob(f"{part.name}*") if not file.name.endswith((ENDING, KEPT_MODEL))]
-        return sorted(found, key=lambda file: file.stat().st_mtime_ns)
+        entries = [file for file in part.parent.glob(f"{part.name}*") if not file.name.endswith((ENDING, KEPT_MODEL))]
+        return sorted(entries, key=lambda file: file.stat().st_mtime_ns)
     return []
 
 

@@ -77,7 +77,9 @@ def _results(table: active.FittableTable) -> None:
         ])  # fmt: skip
         st.caption(
             _("Of *all rows*: each is judged by a model learnt from four fifths that it is not in, under the losses "
-              "and the prior of use that stand.")
+              "and the prior of use that stand. Each of your models keeps its own fit, also where its parameters are "
+              "changed and changed back, and on this computer after the program was ended: add models to compare "
+              "them.")
         )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ def conditionals(table: active.FittableTable) -> None:
     """The model, what it believes of a column, and its numbers."""
     fitted = choose_fitted_model(table)
     structures.structure_in_a_line(table, fitted)
+    all_rows.fit_to_all_rows(table, fitted)
 
     pictures = st.container()
     figure, columns = st.columns(column_choice.column_widths(fitted), gap="medium")
@@ -65,7 +66,6 @@ def conditionals(table: active.FittableTable) -> None:
     derivations("prior", derived.of_prior(table, fitted))
     if fitted.spec.family in active.NAIVE:
         likelihood_choice(table)
-    all_rows.fit_to_all_rows(table, fitted)
     saved_model.download_model(table, fitted)
     for note in notes_of(table, fitted):
         st.caption(":material/info: " + note.local(md))
