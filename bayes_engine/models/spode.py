@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from bayes_engine.errors import ParameterError, listen
 from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.factors.network import HIDDEN
 from bayes_engine.inference.spode_scores import EQUAL, scores_left_out
-from bayes_engine.logspace import log_normalize
+from bayes_engine.logspace import Array, log_normalize
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.priors import dirichlet
 from bayes_engine.progress import steps
@@ -75,16 +76,34 @@ class SPODE(SemiNaive):
 
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         if self.super_parent == "loo":
-            names = self._super_parents(stats)
-            self.candidate_scores_ = pd.DataFrame(index=pd.Index(names, name="super_parent"))
-            with listen():  # said of the star that is chosen
-                self._settle(stats)
-            self.candidate_scores_ = self._scores(X, labels, names)
+            self._settle_candidates(stats)
+            self.candidate_scores_ = self._scores(self.left_out_sums(X, labels))
         return stats
 
-    def _scores(self, X: Table, labels: Labels, names: list[str]) -> pd.DataFrame:
-        """Leave-one-out accuracy and log-loss (nats) of every candidate, the best one first; of a row that counts w > 1
-        times, one is left out, as if it stood there w times."""
+    def _settle_candidates(self, stats: SufficientStatistics) -> None:
+        """Be the statistics alone, with the candidates for the super-parent, none of them chosen."""
+        self.candidate_scores_ = pd.DataFrame(index=pd.Index(self._super_parents(stats), name="super_parent"))
+        with listen():  # said of the star that is chosen
+            self._settle(stats)
+
+    def candidates_of(self, stats: SufficientStatistics) -> Self:
+        """A new model of these statistics whose super-parent is still to be chosen: `left_out_sums` of all their rows,
+        block by block, and `fit_chosen` with the sum choose it (`bayes_engine.scale.fit_files`)."""
+        model = clone(self)
+        model._takes(stats)
+        model._settle_candidates(stats)
+        return model  # type: ignore[no-any-return]
+
+    def fit_chosen(self, hits: Array, gains: Array) -> Self:
+        """Choose the super-parent by what `left_out_sums` (2, K) found of all rows, and estimate."""
+        self.candidate_scores_ = self._scores(np.stack([hits, gains]))
+        return self._of_stats(self.stats_)
+
+    def left_out_sums(self, X: Table, labels: Labels) -> Array:
+        """(2, K) of every candidate the weight of the rows that it gets right when left out, and the sum of the log
+        posteriors of their classes, in nats; of a row that counts w > 1 times, one is left out, as if it stood there w
+        times."""
+        names = [str(name) for name in self.candidate_scores_.index]
         whole = LeftOutRows.of(X, labels)
         codes, weight = whole.own, whole.weight
         left = replace(whole, weight=np.minimum(weight, 1.0))
@@ -112,7 +131,12 @@ class SPODE(SemiNaive):
                 right = (largest.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # no posterior: wrong
                 hits[i] += right @ weight[others]
                 gains[i] += log_posterior[own] @ weight[others]
-        total = weight.sum()
+        return np.stack([hits, gains])
+
+    def _scores(self, sums: Array) -> pd.DataFrame:
+        """Leave-one-out accuracy and log-loss (nats) of every candidate, the best one first."""
+        names, total = [str(name) for name in self.candidate_scores_.index], self.stats_.class_weight.sum()
+        hits, gains = sums
         scores = {name: (float(hits[i] / total), -float(gains[i] / total)) for i, name in enumerate(names)}
         losses = {name: -loss for name, (_, loss) in scores.items()}
         by_loss = {name: -k for k, name in enumerate(ranked(losses))}

@@ -17,8 +17,10 @@ tables do not fit into memory.
 Structure search (`BayesianNetworkClassifier`, and `learn_files` for `BayesianNetwork`) goes as far as its counts are
 known, and what it asks beyond is counted together, pass by pass, until it is the search over the rows in memory.
 
-What needs the rows themselves is not learnt from blocks, and the models say so: a super-parent by leave-one-out,
-Ledoit-Wolf's shrinkage, vocabularies of texts.
+SPODE's super-parent by leave-one-out is chosen in a pass more, by what each row says under the counts without it.
+
+What needs the rows themselves is not learnt from blocks, and the models say so: Ledoit-Wolf's shrinkage, vocabularies
+of texts.
 
 pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the library does without.
 """

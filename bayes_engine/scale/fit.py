@@ -37,6 +37,7 @@ from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_o
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Workers
+from bayes_engine.scale.super_parent import spodes
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name
 from bayes_engine.table.schema import Schema, Variable
@@ -71,10 +72,6 @@ def wanted(model: Any) -> str:
             "{model} is not learnt from files in blocks: it needs all rows at once. These are: {known}",
             model=type(model).__name__,
             known=", ".join(kind.__name__ for kind in (*WANTED, GaussianMixture, SemiSupervisedNB)),
-        )
-    if isinstance(model, SPODE) and model.super_parent == "loo":
-        raise ParameterError(
-            "SPODE chooses its super-parent from the rows; name a column for files (super_parent=), or take AODE"
         )
     return want
 
@@ -140,6 +137,9 @@ def fit_files(
     graph: the graph, and what stands in its tables, are those of a fit in memory. `learn_files` does so for
     `BayesianNetwork`; here its structure is given.
 
+    `SPODE` takes a pass more where its super-parent is chosen by leave-one-out: each row is scored under the counts
+    without it (`.left-out`).
+
     `KDependence` with k ≥ 2 takes a pass more: the first counts all pairs, of which its parents are chosen, the second
     the tables of these families (`.families`). `TAN` of more than 32 columns without numbers to cut takes one before,
     for the levels (`.levels`); where the tables of all pairs are then expected to take more than 250 MB with their
@@ -181,7 +181,8 @@ def fit_files(
     workers = threads_of(threads, client, plan)
     methods = cut_columns(model, plan.schema)
     wide, twice = needs_levels(model, len(plan.schema)), isinstance(model, KDependence) and model.k > 1
-    step, steps = 0, 1 + (bool(methods) or wide) + twice
+    scored = isinstance(model, SPODE) and model.super_parent == "loo"
+    step, steps = 0, 1 + (bool(methods) or wide) + twice + scored
     place = None if resume is None else Path(resume)
 
     def counted(
@@ -219,6 +220,13 @@ def fit_files(
     stats = counted(want, schema)
     if isinstance(model, KDependence) and model.k > 1:
         stats = with_wider(model, stats, of_families)
+    if scored:
+        kept = None if place is None else place.with_name(f"{place.name}.left-out")
+        watched = Workers(workers, client, progress)
+        passes = KeptPasses(
+            model, source, replace(plan, schema=stats.schema), steps=Steps(1, step), workers=watched, resume=kept
+        )
+        return cast(M, spodes(cast(SPODE, model), [stats], passes)[0])
     if isinstance(model, BayesianNetworkClassifier):
         result, kept = None, None if place is None else place.with_name(f"{place.name}.search")
         if model.searches(stats):

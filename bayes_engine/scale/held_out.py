@@ -28,6 +28,7 @@ from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
+from bayes_engine.models.spode import SPODE
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
@@ -50,6 +51,7 @@ from bayes_engine.scale.score import (
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up, folded
+from bayes_engine.scale.super_parent import spodes
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import PartialNode, PartialStatistics, in_order, merged
 from bayes_engine.store.statistics import load_partial, packed_partial
@@ -89,9 +91,9 @@ def held_out_risk(
     A row's fold is a hash of its file's name, its row group and its place there (of CSV, its row), or of its cell in
     the column `groups`, so that rows of one group stay together; never of its content. Each fold's model is learnt from
     the other folds: its structure and its cut points too; levels of a column are its domain and stay. The files are
-    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2; for a
-    `BayesianNetworkClassifier` as often as the folds' searches ask for counts, all of them at once, and once more for
-    the tables of their graphs. Memory does not grow with the rows.
+    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2 and for a
+    super-parent by leave-one-out; for a `BayesianNetworkClassifier` as often as the folds' searches ask for counts, all
+    of them at once, and once more for the tables of their graphs. Memory does not grow with the rows.
 
     Parameters
     ----------
@@ -138,7 +140,8 @@ def held_out_risk(
     given, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
-    passes = 2 + bool(methods) + twice
+    left_out = isinstance(model, SPODE) and model.super_parent == "loo"
+    passes = 2 + bool(methods) + twice + left_out
     workers = Workers(threads_of(threads, client, plan), client, progress)
     place = None if resume is None else Path(resume)
 
@@ -171,6 +174,9 @@ def held_out_risk(
         learnt_from = [joined(part, other) for part, other in zip(learnt_from, learnt_of(more)[1], strict=True)]
         del more
     structured = None
+    if left_out:
+        ours = KeptPasses(model, source, plan, steps=Steps(1, passes - 2, 1), workers=workers, resume=None)
+        structured = spodes(model, learnt_from, ours, division)
     if isinstance(model, BayesianNetworkClassifier):
         before = 1 + bool(methods)
         kept_search = None if place is None else place.with_name(f"{place.name}.search")

@@ -230,7 +230,6 @@ WRONG = [
     ("fit {a} --out {f}/m.bayes", 2, "the following arguments are required: --target"),
     ("fit {a} --target good --model forest --out {f}/m.bayes", 1, "'forest' is no model and no file"),
     ("fit {a} --target good --set beta=1 --out {f}/m.bayes", 1, "--set beta=1 names no parameter of NaiveBayes"),
-    ("fit {a} --target good --model spode --out {f}/m.bayes", 1, "name a column for files"),
     ("fit {a} --target good --out {f}/none/m.bayes", 1, "there is no folder"),
     ("fit {a} --target good --columns mass --levels code --out {f}/m", 1, "--levels names 'code'"),
     ("fit {a} --target good --levels nothing --out {f}/m", 1, "--levels names 'nothing'"),

@@ -9,11 +9,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine import TAN, KDependence, StoreError, collect_parquet, fit_files, held_out_risk, load_model, save_model
+from bayes_engine import (
+    SPODE,
+    TAN,
+    KDependence,
+    StoreError,
+    collect_parquet,
+    fit_files,
+    held_out_risk,
+    load_model,
+    save_model,
+)
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.scale import Progress, pairs
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.folds import folds_of, group_hashes
+from tests.unit.test_scale_cluster import NearBy
 from tests.unit.test_scale_em import Stop, stopping, written
 
 
@@ -130,3 +141,31 @@ def test_blocks_of_pairs_with_cut_points_and_columns_that_say_nothing(
     assert uncut.tree_ == fitted(TAN(missing=missing, discretize=None), frame).tree_
     with pytest.raises(ParameterError, match="no tables of pairs"):
         TAN(discretize=None).fit_stats(collect_parquet(folder, target="good"))
+
+
+def assert_same_super_parent(ours: SPODE, theirs: SPODE, frame: pd.DataFrame) -> None:
+    assert ours.super_parent_ == theirs.super_parent_
+    pd.testing.assert_frame_equal(ours.candidate_scores_, theirs.candidate_scores_, rtol=1e-9)
+    assert_same(ours, theirs, frame)
+
+
+def test_a_super_parent_is_chosen_by_a_further_pass(tmp_path: Path) -> None:
+    frame, told = rows(100, 3).drop(columns="x"), list[Progress]()
+    ours = fit_files(SPODE(), written(frame, tmp_path), target="good", progress=told.append, threads=1)
+    assert_same_super_parent(ours, fitted(SPODE(), frame), frame)
+    assert {(far.step, far.steps) for far in told} == {(1, 2), (2, 2)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [SPODE(), SPODE(missing="category", alpha=0.5), SPODE(discretize=None)])
+def test_super_parents_with_cut_points_weights_and_a_cluster(model: SPODE, tmp_path: Path) -> None:
+    frame = rows(300, 4).assign(w=np.arange(300) % 3 + 1.0)
+    folder = written(frame, tmp_path)
+    ours = fit_files(model, folder, target="good", weight="w", resume=tmp_path / "kept", client=NearBy())
+    X, y = frame.drop(columns=["good", "w"]), frame["good"]
+    theirs = SPODE(**model.get_params()).fit(X, y, sample_weight=frame["w"])
+    assert_same_super_parent(ours, theirs, frame.drop(columns="w"))
+    again = fit_files(model, folder, target="good", weight="w", resume=tmp_path / "kept")
+    pd.testing.assert_frame_equal(again.candidate_scores_, ours.candidate_scores_)
+    save_model(ours, tmp_path / "model.bayes")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.bayes").predict_proba(X), ours.predict_proba(X))

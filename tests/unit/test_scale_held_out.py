@@ -15,6 +15,7 @@ from bayes_engine import (
     AODE,
     SPODE,
     TAN,
+    GaussianMixture,
     KDependence,
     LinearDiscriminantAnalysis,
     LossMatrix,
@@ -121,6 +122,7 @@ KINDS: list[tuple[Any, list[str], Any, str | None]] = [
     (TAN(discretize="quantile", bins=4), ALL, None, None),
     (AODE(), ALL, None, None),
     (SPODE("sound"), ALL, None, None),
+    (SPODE(), ALL, None, None),
     (KDependence(1), ALL, None, "farm"),
     (LinearDiscriminantAnalysis(), ["size", "ripe2"], None, None),
     (QuadraticDiscriminantAnalysis(), ["size", "ripe2"], USE, "farm"),
@@ -149,8 +151,8 @@ def test_every_model_is_judged_as_in_memory(
         None if groups is None else frame[groups],
     )  # fmt: skip
     assert_alike(found, held, use=use)
-    cuts = getattr(model, "discretize", None) is not None
-    assert found.passes == 2 + cuts == seen[-1].steps == seen[-1].step and seen[-1].share == 1.0
+    more = (getattr(model, "discretize", None) is not None) + (getattr(model, "super_parent", None) == "loo")
+    assert found.passes == 2 + more == seen[-1].steps == seen[-1].step and seen[-1].share == 1.0
     again = held_out_risk(
         model, made, target="good", loss=LOSS, columns=names, weight="times" if weighted else None, groups=groups,
         prior_of_use=use, threads=1,
@@ -270,7 +272,7 @@ def test_fit_files_is_the_fit_of_the_rows(model: Any, tmp_path: Path) -> None:
 def test_what_cannot_be_judged_is_refused_in_words(tmp_path: Path) -> None:
     frame = rows(300)
     made = written(frame, tmp_path)
-    for model, said in ((SPODE(), "name a column"), ({}, "dict is not")):
+    for model, said in ((GaussianMixture(), "is not repeated for each fold"), ({}, "dict is not")):
         with pytest.raises(ParameterError, match=said):
             held_out_risk(model, made, target="good")
     for ask in ({"folds": 1}, {"folds": True}, {"folds": 2.5}):
