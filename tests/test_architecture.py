@@ -247,17 +247,11 @@ def test_parameters_are_counted() -> None:
 
 HOLLOW = {"found", "said", "told", "at"}
 """Names that do not say what they hold; as fields, which stand beside the name of their class, they may."""
-SCALE = ("classify", "em_passes", "held_out", "kept", "scan", "score", "sources", "stream", "written")
-HOLLOW_STILL = {*(f"bayes_engine/scale/{name}.py" for name in SCALE), "bayes_engine/workbench/incoming/unfinished.py",
-                "pages/active/all_rows.py", "pages/active/unfinished.py"}  # fmt: skip
-"""Where such names are still to be replaced; no file joins these."""
 
 
 def test_parameters_and_locals_say_what_they_hold() -> None:
     hollow = []
     for path, nodes in nodes_of_sources().items():
-        if path in HOLLOW_STILL:
-            continue
         fields = {id(line.target) for cls in nodes if isinstance(cls, ast.ClassDef) for line in cls.body
                   if isinstance(line, ast.AnnAssign)}  # fmt: skip
         for node in nodes:

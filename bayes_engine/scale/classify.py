@@ -201,14 +201,14 @@ def _answered_apart(
     progress: Callable[[Progress], object] | None,
 ) -> NDArray[np.int64]:
     """How many rows have each decision, the rows being answered by the workers of a cluster."""
-    found = [b for b in source.blocks(plan, MergeTree(), apart=True) if isinstance(b, Block) and b.rows]
+    blocks = [b for b in source.blocks(plan, MergeTree(), apart=True) if isinstance(b, Block) and b.rows]
     with PartsBeside(place.absolute()) as parts:
-        counts = spread_out(client, source, found, partial(work, parts.folder), _sum_of_counts, progress, (1, 1))
+        counts = spread_out(client, source, blocks, partial(work, parts.folder), _sum_of_counts, progress, (1, 1))
         if counts is None:
             counts = np.zeros(len(work.answer.loss.actions) + 1, dtype=np.int64)
             with WRITERS[".parquet"](parts.folder / part_name((0, 0)), work.schema):
                 pass
-        parts.rows.update((part_name(block.place), block.rows) for block in found)
+        parts.rows.update((part_name(block.place), block.rows) for block in blocks)
     return np.asarray(counts, dtype=np.int64)
 
 
@@ -273,21 +273,21 @@ def _kept(source: Parquet | Csv, keep: Sequence[str] | None) -> tuple[str, ...]:
     kept = tuple(source.found[0]) if keep is None else tuple(dict.fromkeys(keep))
     for name in kept:
         first = next(((n, f[name]) for n, f in zip(source.names, source.found, strict=True) if name in f), None)
-        for file, found in zip(source.names, source.found, strict=True):
-            if first is None or name not in found:
+        for file, types in zip(source.names, source.found, strict=True):
+            if first is None or name not in types:
                 raise TableError(
                     "there is no column '{column}' in '{file}', and it is to be kept; keep others (keep=)",
                     column=name,
                     file=file,
                 )
-            if found[name] != first[1]:
+            if types[name] != first[1]:
                 raise SchemaMismatch(
                     "column '{column}' is {one} in '{here}' and {two} in '{there}', and one file is written of both; "
                     "leave it out (keep=), or write each file by itself",
                     column=name,
                     one=str(first[1]),
                     here=first[0],
-                    two=str(found[name]),
+                    two=str(types[name]),
                     there=file,
                 )
     return kept
@@ -358,11 +358,11 @@ class BatchAnswer:
 
 def _why(model: Any, frame: pd.DataFrame) -> NDArray[np.int8]:
     """(n,) why rows have no posterior."""
-    told = np.full(len(frame), Status.IMPOSSIBLE, dtype=np.int8)
+    status = np.full(len(frame), Status.IMPOSSIBLE, dtype=np.int8)
     if hasattr(model, "explain"):
-        said = model.explain(frame).status
-        told = np.where(said == Status.OK, told, said).astype(np.int8)
-    return told
+        explained = model.explain(frame).status
+        status = np.where(explained == Status.OK, status, explained).astype(np.int8)
+    return status
 
 
 def _written_schema(source: Parquet | Csv, answer: BatchAnswer) -> Any:

@@ -26,8 +26,8 @@ from bayes_engine.store.statistics import load_passes, packed_passes, save_passe
 Found = tuple[Any, ...]
 
 
-def _packed(found: Found) -> bytes:
-    return packed_passes((), 0, (), (found,))
+def _packed(sums: Found) -> bytes:
+    return packed_passes((), 0, (), (sums,))
 
 
 def _unpacked(data: bytes) -> Found:
@@ -83,15 +83,15 @@ class KeptPasses:
         return {"plan": self.plan}
 
     def _take_up(self, place: Path) -> None:
-        found = taken_up(place, self.asked)
-        if found is None:
+        passes = taken_up(place, self.asked)
+        if passes is None:
             return
-        if found.sources != self.source.sources:
+        if passes.sources != self.source.sources:
             raise StoreError(
                 "'{path}' holds a count of files that have changed since, or of others; begin a new file",
                 path=str(place),
             )
-        self.seed, self._found = found.seed, list(found.parts)
+        self.seed, self._found = passes.seed, list(passes.parts)
 
     def generator(self, random_state: Any) -> np.random.Generator:
         """Where the random starts come from: that of a fit in memory, or, where this one would not be the same when it
@@ -123,19 +123,19 @@ class KeptPasses:
             self._found.append(total if made is None else made(total))
             if self.resume is not None:
                 save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
-        found = self._found[self.done]
+        sums = self._found[self.done]
         if self.resume is None:
             self._found[self.done] = ()
         self.done += 1
-        return found
+        return sums
 
 
 def asked_of(model: Any, plan: CountPlan) -> tuple[str, ...]:
     """What a file of passes was made for: the model with its parameters, and the columns with their kinds."""
     parameters = {**model.get_params(deep=True), "schema": None}
-    said = ", ".join(f"{name}={_said(value)}" for name, value in sorted(parameters.items()))
+    listed = ", ".join(f"{name}={_said(value)}" for name, value in sorted(parameters.items()))
     return (
-        f"model={type(model).__name__}({said})",
+        f"model={type(model).__name__}({listed})",
         f"target={plan.target}",
         f"weight={plan.weight}",
         f"schema={plan.schema!r}",

@@ -204,15 +204,15 @@ def _searched(
     before: int,
 ) -> tuple[list[Any], int]:
     """A classifier for each fold, its graph searched for in the others, all at once, and how many passes there are."""
-    found: list[SearchResult | None] = [None] * len(learnt_from)
+    results: list[SearchResult | None] = [None] * len(learnt_from)
     step = before
     if model.searches(learnt_from[0]):
         nodes = [class_nodes(model, part, without=i) for i, part in enumerate(learnt_from)]
         wanted = StructureSearch(model.criterion, model.method, model.search_options(learnt_from[0]))
         ours = begin(plan=nodes_plan(plan, nodes[0].schema), wanted=wanted)
-        found = list(structures(ours, nodes, wanted, division))
+        results = list(structures(ours, nodes, wanted, division))
         step += ours.done
-    each = list(zip(learnt_from, found, strict=True))
+    each = list(zip(learnt_from, results, strict=True))
     families = {name for part, one in each for name in model.wider_families(part, one)}
     if families:
         step += 1

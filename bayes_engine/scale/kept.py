@@ -64,15 +64,15 @@ class KeptSum:
 
     def taken_up(self) -> SumSoFar | None:
         """What a run before this one kept; None of nothing."""
-        found = taken_up(self.place, self.asked)
-        if found is None:
+        passes = taken_up(self.place, self.asked)
+        if passes is None:
             return None
         try:
-            reached, files, blocks, (block,) = found.parts
+            reached, files, blocks, (block,) = passes.parts
             so_far = SumSoFar(Reached.of(reached), _read(files), _read(blocks), _bytes(block))
         except (TypeError, ValueError) as error:
             raise StoreError("'{path}' holds no unfinished count", path=str(self.place)) from error
-        if not found.is_of(so_far.reached, self.sources):
+        if not passes.is_of(so_far.reached, self.sources):
             raise StoreError(
                 "'{path}' holds a count of files that have changed since, or of others; begin a new file",
                 path=str(self.place),
@@ -82,8 +82,8 @@ class KeptSum:
     def save(self, so_far: SumSoFar) -> None:
         """Keep it, whole or not at all."""
         levels = [tuple(x for n, part in level for x in (n, _array(part))) for level in (so_far.files, so_far.blocks)]
-        found = [tuple(so_far.reached), *levels, (_array(so_far.block),)]
-        save_passes(self.asked, 0, self.sources, found, self.place)
+        parts = [tuple(so_far.reached), *levels, (_array(so_far.block),)]
+        save_passes(self.asked, 0, self.sources, parts, self.place)
 
 
 class Found(NamedTuple):

@@ -152,33 +152,33 @@ class Pass:
     def run(self) -> SufficientStatistics:
         """The statistics of all rows. What stops it, whatever it is, leaves what was counted in the file `resume`."""
         tree = MergeTree(self._kept())
-        began, told = monotonic(), tree.rows
-        share = self.blocks.share(told) or 0.0
+        began, before = monotonic(), tree.rows
+        share = self.blocks.share(before) or 0.0
 
-        def tell(rows: int) -> None:
+        def report(rows: int) -> None:
             now = self.blocks.share(rows)
             tick(rows, self.blocks.rows or 0)
             if self.progress is not None:
-                far = Progress(rows, self.blocks.rows, now, monotonic() - began, rows - told, (now or 0) - share)
+                far = Progress(rows, self.blocks.rows, now, monotonic() - began, rows - before, (now or 0) - share)
                 self.progress(far)
 
         if self.client is None:
-            self._on_threads(tree, tell)
+            self._on_threads(tree, report)
         else:
-            self._on_workers(tree, tell)
+            self._on_workers(tree, report)
         refuse_values(tree.nodes)  # of a count that was taken up
-        found = tree.total()
-        if found is None:
+        whole = tree.total()
+        if whole is None:
             raise TableError("there are no rows to count: the files are empty")
-        total = in_order(found, self.plan.schema)
+        total = in_order(whole, self.plan.schema)
         if total.class_weight.sum() >= MAX_WEIGHT:
             raise TableError(
                 "the weights sum to {total:.3g}, 2^53 or more; divide them", total=float(total.class_weight.sum())
             )
-        tell(tree.rows)
+        report(tree.rows)
         return total
 
-    def _on_threads(self, tree: MergeTree, tell: Callable[[int], None]) -> None:
+    def _on_threads(self, tree: MergeTree, report: Callable[[int], None]) -> None:
         """Count the blocks that the tree does not hold yet, on threads of this process."""
         pace = Pace()
         stop, failed = Event(), dict[tuple[int, int], BaseException]()
@@ -202,7 +202,7 @@ class Pass:
                     return
                 if self.resume is not None and pace.is_due:
                     pace.saved(lambda: self._keep(tree))
-                tell(tree.rows)
+                report(tree.rows)
 
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="scale")
         try:
@@ -234,12 +234,12 @@ class Pass:
             first = failed[min(failed)]
             raise first from first.__cause__
 
-    def _on_workers(self, tree: MergeTree, tell: Callable[[int], None]) -> None:
+    def _on_workers(self, tree: MergeTree, report: Callable[[int], None]) -> None:
         """Count them on the workers of a cluster, and merge them there; each node of the tree is the same there."""
-        found = list(self.blocks.blocks(self.plan, tree, apart=True))
-        ends = {item.file: item.blocks for item in found if isinstance(item, End)}
+        items = list(self.blocks.blocks(self.plan, tree, apart=True))
+        ends = {item.file: item.blocks for item in items if isinstance(item, End)}
         count = CountApart(self.plan, replace(self._partial(()), sources=()), ends)
-        spread = on_workers(self.client, [item for item in found if isinstance(item, Block)], count, count.merged)
+        spread = on_workers(self.client, [item for item in items if isinstance(item, Block)], count, count.merged)
         before, pace = tree.rows, Pace()
 
         def kept(parts: Iterable[bytes]) -> MergeTree:
@@ -252,7 +252,7 @@ class Pass:
         def look() -> None:
             if self.resume is not None and pace.is_due:
                 pace.saved(lambda: self._keep(kept(spread.finished())))
-            tell(before + spread.rows)
+            report(before + spread.rows)
 
         with spread:
             try:

@@ -110,22 +110,22 @@ def unpacked_array(data: bytes) -> Array:
 def packed_scores(sums: ScoreSums) -> bytes:
     """As the file of one pass."""
     kinds, groups = sums.kinds, sums.by_group
-    found = (
+    parts = (
         *(sums.cells, sums.squares, sums.rows),
         None if kinds is None else np.array(list(kinds), dtype=float),
         *(() if kinds is None else kinds.values()),
         *(sums.by_truth, sums.binned, sums.right, sums.ends),
         *((None,) * 3 if groups is None else (groups.hashes, groups.weight, groups.lost)),
     )
-    return packed_passes((), 0, (), (found,))
+    return packed_passes((), 0, (), (parts,))
 
 
 def unpacked_scores(data: bytes) -> ScoreSums:
     """The sums of such a file."""
-    (found,) = load_passes(data)[3]
-    cells, squares, rows, weights, *of_kinds = found[:-7]
+    (parts,) = load_passes(data)[3]
+    cells, squares, rows, weights, *of_kinds = parts[:-7]
     kinds = None if weights is None else dict(zip(weights.tolist(), of_kinds, strict=True))
-    by_truth, binned, right, ends, hashes, weight, lost = found[-7:]
+    by_truth, binned, right, ends, hashes, weight, lost = parts[-7:]
     groups = None if hashes is None else GroupSums(hashes, weight, lost)
     return ScoreSums(cells, squares, rows, kinds, by_truth, binned, right, ends, groups)
 
@@ -159,15 +159,15 @@ def summed(held: HeldOut, rule: ScoreRule, groups: Hashes | None = None) -> Scor
     binned, right = np.zeros((k + 1, bins, k, 4)), np.zeros((bins, k))
     ends = np.stack([np.full((k + 1, bins), np.inf), np.full((k + 1, bins), -np.inf)])
     for c in range(k + 1):
-        said = p[:, c] if c < k else p.max(axis=1, initial=0.0)
-        bin_of = of_equal_width(said, bins)
+        stated = p[:, c] if c < k else p.max(axis=1, initial=0.0)
+        bin_of = of_equal_width(stated, bins)
         place = bin_of * k + truth
-        for j, v in enumerate((w, w * said, w * w, None)):
+        for j, v in enumerate((w, w * stated, w * w, None)):
             binned[c, :, :, j] = np.bincount(place, v, minlength=bins * k).reshape(bins, k)
         if c == k:
             right = np.bincount(place, w * (likeliest == truth), minlength=bins * k).reshape(bins, k).astype(float)
-        np.minimum.at(ends[0, c], bin_of, said)
-        np.maximum.at(ends[1, c], bin_of, said)
+        np.minimum.at(ends[0, c], bin_of, stated)
+        np.maximum.at(ends[1, c], bin_of, stated)
     by_group = None
     if groups is not None:
         in_use = weight * rule.shift[held.truth]

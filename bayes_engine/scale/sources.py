@@ -74,10 +74,10 @@ class Parquet:
 
     def blocks(self, plan: CountPlan, tree: MergeTree | Reached, *, apart: bool = False) -> Iterator[Block | End]:
         """A block for each row group; with `apart` it can be read in another process, which opens the file itself."""
-        for i, (path, metadata, found) in enumerate(zip(self.paths, self.metadata, self.found, strict=True)):
+        for i, (path, metadata, types) in enumerate(zip(self.paths, self.metadata, self.found, strict=True)):
             before, groups = 0, metadata.num_row_groups
-            declared = {name for name in plan.read if arrow().types.is_dictionary(found[name])}
-            strings = [n for n in plan.read if sort_of_type(found[n]) == "strings" and n not in declared]
+            declared = {name for name in plan.read if arrow().types.is_dictionary(types[name])}
+            strings = [n for n in plan.read if sort_of_type(types[n]) == "strings" and n not in declared]
             for group in range(groups):
                 rows = metadata.row_group(group).num_rows
                 if (i, group) not in tree:
@@ -155,10 +155,10 @@ class Csv:
         """The blocks as they are read, one after the other; a file that is counted whole is not read."""
         refuse_apart(apart)
         done = 0
-        for i, (path, found) in enumerate(zip(self.paths, self.found, strict=True)):
+        for i, (path, types) in enumerate(zip(self.paths, self.found, strict=True)):
             before = index = 0
             if not tree.has_file(i):
-                reader, file = self._opened(path, {name: found[name] for name in plan.read})
+                reader, file = self._opened(path, {name: types[name] for name in plan.read})
                 with reader:
                     while (batch := _next(reader, path, index + 1)) is not None:
                         self._read = done + file.tell()
@@ -256,9 +256,9 @@ class Batches:
         table = self._first
         while table is not None:
             name = f"batch {index + 1}"
-            found = dict(zip(table.schema.names, table.schema.types, strict=True))
-            compared(plan.read, [*self.names, name], [*self.found, found], plan.given)
-            declared = {n for n in plan.read if arrow().types.is_dictionary(found[n])}
+            types = dict(zip(table.schema.names, table.schema.types, strict=True))
+            compared(plan.read, [*self.names, name], [*self.found, types], plan.given)
+            declared = {n for n in plan.read if arrow().types.is_dictionary(types[n])}
             table = table.select(list(plan.read)).unify_dictionaries()
             if (0, index) not in tree:
                 yield Block((0, index), name, index + 1, 0, 0, declared, partial(_parts, table))
@@ -349,16 +349,16 @@ def names_of(paths: Sequence[Path]) -> list[str]:
 
 
 def compared(
-    columns: Sequence[str], names: Sequence[str], found: Sequence[Found], given: Collection[str]
+    columns: Sequence[str], names: Sequence[str], of_files: Sequence[Found], given: Collection[str]
 ) -> dict[str, Sort]:
     """What each of these columns holds, alike in all files. Raises TableError where a file lacks one, SchemaMismatch
     where two files hold different sorts of cells in one, TableError on a type without a likelihood."""
     sorts: dict[str, Sort] = {}
     for column in columns:
         first: dict[Sort, str] = {}
-        for name, types in zip(names, found, strict=True):
+        for name, types in zip(names, of_files, strict=True):
             if column not in types:
-                other = next((n for n, t in zip(names, found, strict=True) if column in t), None)
+                other = next((n for n, t in zip(names, of_files, strict=True) if column in t), None)
                 if other is None:
                     raise TableError(
                         "there is no column '{column}' in '{file}'; the columns are {known}",
@@ -418,7 +418,7 @@ class CountRequest(NamedTuple):
 def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan:
     """What is to be counted, compared with what the files have."""
     target, schema, columns, weight, want, also, unlabelled = request
-    names, found = source.names, source.found
+    names, of_files = source.names, source.found
     if target is None and schema is not None and schema.target is not None:
         target = schema.target.name
     if target is None and not unlabelled:
@@ -428,14 +428,14 @@ def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan
     elif schema is not None:
         wanted = list(schema.features.names)
     else:
-        wanted = list(dict.fromkeys(c for types in found for c in types if c not in source.indices))
+        wanted = list(dict.fromkeys(c for types in of_files for c in types if c not in source.indices))
     wanted = [c for c in wanted if c not in (target, weight, *also)]
     if not wanted:
         raise ParameterError("there is no column to count besides the target")
     if len(set(wanted)) < len(wanted):
         raise ParameterError("columns= names a column twice")
     described = {} if schema is None else {v.name: v for v in schema.features if v.name in wanted}
-    sorts = compared([*wanted, *(n for n in (target, weight) if n is not None), *also], names, found, described)
+    sorts = compared([*wanted, *(n for n in (target, weight) if n is not None), *also], names, of_files, described)
     variables = []
     for name in wanted:
         if sorts[name] == "nothing" and source.sampled and name not in described:

@@ -55,10 +55,10 @@ def pieces(source: Parquet | Csv, plan: CountPlan, after: Reached = START) -> It
     for block in source.blocks(plan, after):
         if isinstance(block, End):
             continue
-        found = pieces_of(block)
+        batches = pieces_of(block)
         while True:
             try:
-                piece = next(found, None)
+                piece = next(batches, None)
             except Exception as error:
                 raise block.refused(error) from error
             if piece is None:
@@ -98,7 +98,7 @@ def in_turn(
     rows, share_before = after.total, source.share(after.total) or 0.0
     under_way: deque[tuple[Future[T], Piece]] = deque()
 
-    def tell() -> None:
+    def report() -> None:
         share = source.share(rows)
         tick(rows, source.rows or 0)
         if progress is not None:
@@ -113,7 +113,7 @@ def in_turn(
                 done = future.result(LOOK)
             except NotYet:
                 if not future.done():
-                    tell()
+                    report()
                     continue
                 raise
             except Exception as error:
@@ -121,14 +121,14 @@ def in_turn(
             take(done)
             under_way.popleft()
             rows += piece.batch.num_rows
-            tell()
+            report()
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix="scale")
     try:
-        found = pieces(source, plan, after)
+        batches = pieces(source, plan, after)
         while True:
             try:
-                piece = next(found, None)
+                piece = next(batches, None)
             except Exception:
                 finish(0)  # what comes before what cannot be read
                 raise
@@ -241,11 +241,11 @@ def added_up(
     if client is not None and (so_far is None or so_far.reached.file < len(source.paths)):
         blocks = [b for b in source.blocks(plan, MergeTree(), apart=True) if isinstance(b, Block) and b.rows]
         there = SumApart(work, add, None if packing is None else packing._replace(kept=None))
-        found = spread_out(client, source, blocks, there, there.merged, progress, step)
-        if kept is not None and found is not None:
+        whole = spread_out(client, source, blocks, there, there.merged, progress, step)
+        if kept is not None and whole is not None:
             rows = sum(block.rows for block in blocks)
-            kept.save(SumSoFar(Reached(len(source.paths), 0, 0, rows), ((1, found),), (), None))
-        return found if found is None or packing is None else packing.unpack(found)
+            kept.save(SumSoFar(Reached(len(source.paths), 0, 0, rows), ((1, whole),), (), None))
+        return whole if whole is None or packing is None else packing.unpack(whole)
     total = SumInOrder(add, packing)
     if so_far is not None:
         total.take_up(so_far)
@@ -349,14 +349,14 @@ def spread_out(
     """What `work` makes of the blocks on the workers of a cluster, merged there; `progress` is told how far it is."""
     began = monotonic()
 
-    def tell() -> None:
+    def report() -> None:
         tick(spread.rows, source.rows or 0)
         if progress is not None:
             share = source.share(spread.rows)
             progress(Progress(spread.rows, source.rows, share, monotonic() - began, spread.rows, share or 0.0, *step))
 
     with on_workers(client, blocks, work, merge) as spread:
-        return spread.result(tell)
+        return spread.result(report)
 
 
 def folded(parts: Iterable[T | None], add: Callable[[T, T], T]) -> T | None:

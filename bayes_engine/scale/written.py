@@ -203,17 +203,17 @@ class KeptAnswers:
         return self
 
     def _take_up(self) -> None:
-        found = taken_up(self.state, self.asked)
-        if found is None:
+        passes = taken_up(self.state, self.asked)
+        if passes is None:
             return
         try:
-            here, (counts,), names = found.parts
+            here, (counts,), names = passes.parts
             reached = Reached.of(here)
             if counts.shape != self.counts.shape or not all(NAME.fullmatch(name) for name in names):
                 raise ValueError
         except (TypeError, ValueError, AttributeError) as error:
             raise StoreError("'{path}' holds no unfinished answers", path=str(self.folder)) from error
-        if not found.is_of(reached, self.sources):
+        if not passes.is_of(reached, self.sources):
             raise StoreError(
                 "'{path}' holds answers of files that have changed since, or of others; begin in a new folder",
                 path=str(self.folder),
