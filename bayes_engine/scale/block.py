@@ -11,6 +11,15 @@ LOOK = 0.2
 """Seconds after which a watcher is asked again while blocks are counted."""
 
 
+def one_line(error: BaseException) -> str:
+    """What another library says of its error, in a line: Arrow's may have several, and bytes of the file.
+
+    >>> one_line(OSError("don't know what type: \\x0f\\nDeserializing failed."))
+    "don't know what type: Deserializing failed"
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in str(error)).split()).rstrip(".")[:300]
+
+
 class Block(NamedTuple):
     """A part of the rows that is counted as a whole: its `place`, the number of its file and its own there, both from
     0; the file's name, and which row group of how many it is (`of` is 0 for a block, whose number is not known); how
@@ -28,7 +37,7 @@ class Block(NamedTuple):
 
     def refused(self, error: BaseException) -> BayesEngineError:
         """The error of this block, with its place."""
-        reason: object = error.message if isinstance(error, BayesEngineError) else str(error).strip().rstrip(".")[:300]
+        reason: object = error.message if isinstance(error, BayesEngineError) else one_line(error)
         if self.of:
             return ReadError(
                 "'{file}', row group {number} of {of}: {reason}",

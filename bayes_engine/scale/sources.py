@@ -16,7 +16,7 @@ import pandas as pd
 
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
 from bayes_engine.scale.arrow import NOTHING, SORTS, WORDS, CountPlan, Sort, arrow, sort_of_type, variable_of
-from bayes_engine.scale.block import Block, End, Reached
+from bayes_engine.scale.block import Block, End, Reached, one_line
 from bayes_engine.scale.scan import BATCH, batch_rows
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.schema import Schema
@@ -59,7 +59,7 @@ class Parquet:
                     "'{file}' cannot be read as Parquet: {reason}; if it was cut off or is still being written, write "
                     "it again",
                     file=name,
-                    reason=str(error).strip().rstrip(".")[:200],
+                    reason=one_line(error),
                 ) from error
             self.found.append(dict(zip(schema.names, schema.types, strict=True)))
             described = (schema.pandas_metadata or {}).get("index_columns", ())
@@ -96,7 +96,14 @@ def _row_group(path: Path, metadata: Any, group: int, columns: Sequence[str], st
         path, metadata=metadata, read_dictionary=strings, buffer_size=BUFFER, pre_buffer=False
     ) as file:
         rows, most = 0, min(BATCH, batch_rows(len(columns)))
-        for batch in file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False):
+        batches = file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+            except Exception as error:
+                raise _of_column(file, group, columns, error) from error
+            if batch is None:
+                break
             rows += batch.num_rows
             yield batch
         if rows != metadata.row_group(group).num_rows:
@@ -105,6 +112,17 @@ def _row_group(path: Path, metadata: Any, group: int, columns: Sequence[str], st
                 rows=rows,
                 said=metadata.row_group(group).num_rows,
             )
+
+
+def _of_column(file: Any, group: int, columns: Sequence[str], error: Exception) -> Exception:
+    """The error, with the first column of the row group that cannot be read by itself."""
+    for name in columns:
+        try:
+            for _batch in file.iter_batches(BATCH, row_groups=[group], columns=[name], use_threads=False):
+                pass
+        except Exception as own:  # noqa: BLE001 - whatever Arrow raises on damaged bytes
+            return ReadError("column '{column}' cannot be read: {reason}", column=name, reason=one_line(own))
+    return error
 
 
 def _found_again(path: Path, then: PartialSource, group: int, columns: Sequence[str], strings: list[str]) -> Any:
@@ -215,7 +233,7 @@ def _unreadable(path: Path, number: int, error: Exception) -> ReadError:
         "one holds levels that look like numbers there, say so by schema=",
         file=path.name,
         number=number,
-        reason=str(error).strip().rstrip(".")[:300],
+        reason=one_line(error),
     )
 
 
@@ -283,7 +301,7 @@ def _as_table(batch: Any, number: int) -> Any:
             "cells in each column",
             number=number,
             kind=type(batch).__name__,
-            reason=str(error).strip().rstrip(".")[:200],
+            reason=one_line(error),
         ) from error
 
 

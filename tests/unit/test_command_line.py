@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from bayes_engine import (
@@ -265,6 +266,70 @@ def test_what_goes_wrong_is_one_sentence_and_a_code(arguments: str, code: int, s
     [line] = ran.stderr.splitlines()
     assert said in line
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.slow
+def test_what_is_wrong_with_files_is_said_with_file_column_and_row_group(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A damaged row group, a lost column, two types of a column, a file that was cut off; nothing is left of it."""
+    parts = folder / "parts"
+    parts.mkdir()
+    frame = rows(900)
+    for i in range(3):
+        frame[300 * i : 300 * i + 300].to_parquet(parts / f"part{i}.parquet", row_group_size=100)
+    saved, answer, first = folder / "m.bayes", folder / "answer.csv", parts / "part1.parquet"
+    assert here("fit", parts, "--target", "good", "--out", saved) == 0
+    whole = bytearray(first.read_bytes())
+    column = pq.ParquetFile(first).metadata.row_group(1).column(1)
+    start = column.dictionary_page_offset or column.data_page_offset
+    damaged = whole[:start] + b"\xff" * 60 + whole[start + 60 :]
+    strings = io.BytesIO()
+    frame[300:600].assign(code=lambda f: f["code"].astype(str)).to_parquet(strings)
+    less = io.BytesIO()
+    frame[300:600].drop(columns="code").to_parquet(less)
+    capsys.readouterr()
+    for content, said in (
+        (damaged, "'part1.parquet', row group 2 of 3: column 'mass' cannot be read"),
+        (strings.getvalue(), "column 'code' holds numbers in 'part0.parquet' and strings in 'part1.parquet'"),
+        (less.getvalue(), "column 'code' is not in 'part1.parquet'"),
+        (whole[:-90], "'part1.parquet' cannot be read as Parquet"),
+    ):
+        first.write_bytes(content)
+        before = sorted(folder.rglob("*"))
+        commands: tuple[tuple[object, ...], ...] = (
+            ("fit", parts, "--target", "good", "--out", folder / "n.bayes"),
+            ("classify", saved, parts, "--out", answer),
+            ("evaluate", parts, "--target", "good"),
+        )
+        for asked in commands:
+            assert here(*asked) == 1
+            told = capsys.readouterr()
+            assert said in told.err and told.out == "" and told.err.count("\n") == 1, told.err
+            assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.slow
+def test_on_a_full_disk_it_is_said_where_and_goes_on_once_there_is_room(folder: Path) -> None:
+    """A process that may write no file beyond 60 kB."""
+    parts, saved, answer = folder / "parts", folder / "m.bayes", folder / "answer.csv"
+    parts.mkdir()
+    rows(9000).to_parquet(parts / "part0.parquet", row_group_size=300)
+    assert here("fit", parts, "--target", "good", "--out", saved) == 0
+    full = ("import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)); sys.argv[0] = 'bayes-workbench'; "
+            "from bayes_engine.scale import written; written.KEPT_EACH = 0.0; "
+            "from bayes_engine.workbench.launch import main; main()")  # fmt: skip
+    for more in ((), ("--resume", folder / "kept")):
+        asked = ["classify", saved, parts, "--out", answer, *more]
+        ran = subprocess.run([sys.executable, "-c", full, *map(str, asked)], cwd=ROOT, capture_output=True, text=True,
+                             env={**os.environ, "LC_ALL": "C"}, check=False)  # fmt: skip
+        assert ran.returncode == 1 and "cannot be written: File too large" in ran.stderr and not answer.exists()
+        assert ("'part0.parquet', row group or block" in ran.stderr) or more
+    assert list((folder / "kept").glob("*.csv"))
+    assert here("classify", saved, parts, "--out", answer, "--resume", folder / "kept") == 0
+    assert here("classify", saved, parts, "--out", folder / "whole.csv") == 0
+    assert answer.read_bytes() == (folder / "whole.csv").read_bytes() and not (folder / "kept").exists()
 
 
 def test_each_of_it_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

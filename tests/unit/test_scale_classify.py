@@ -323,7 +323,7 @@ def test_a_damaged_row_group_and_a_bad_cell_are_named_with_their_place(tmp_path:
     data[start : start + 200] = b"\xff" * 200
     made[1].write_bytes(bytes(data))
     said = refused(ReadError, model, made, tmp_path / "a.parquet")
-    assert "'part1.parquet', row group 2 of 3" in said
+    assert "'part1.parquet', row group 2 of 3: column 'id' cannot be read: " in said
     made[2].write_bytes(made[2].read_bytes()[:-50])
     assert "'part2.parquet' cannot be read as Parquet" in refused(ReadError, model, made, tmp_path / "a.csv")
     frame["mass"] = frame["mass"].astype(object)
