@@ -61,6 +61,11 @@ class Factor(ABC):
                     total += term.T
         return np.zeros((X.n, 1)) if total is None else total.T
 
+    def in_fixed_point(self, X: Table) -> tuple[Array, float] | None:
+        """(n, C) their sum, less what all classes share, and by how much the difference of two classes may be off: in
+        half the time. None where that cannot be, or does not pay."""
+        return None
+
     def leaves(self) -> Iterator[Factor]:
         """The factors with parameters that this one is made of, the class's own first."""
         yield self

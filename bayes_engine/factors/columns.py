@@ -3,7 +3,8 @@ joint tables, a block of rows in the cache at a time (tests/unit/test_counted.py
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,12 @@ from numpy.typing import NDArray
 
 from bayes_engine.factors import LOG_2PI, Factor, Product, Row, RowKind
 from bayes_engine.factors.class_prior import ClassPrior
-from bayes_engine.factors.fixed_point import FixedPointArgmax, argmax_in_fixed_point
+from bayes_engine.factors.fixed_point import (
+    FixedPointArgmax,
+    FixedPointTables,
+    argmax_in_fixed_point,
+    tables_in_fixed_point,
+)
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.leaf import dot
 from bayes_engine.factors.table import TableLeaf
@@ -115,17 +121,34 @@ class TableColumns(Product):
     def log(self, X: Table) -> Array:
         if X.n < WORTH_JOINING:
             return super().log(X)
-        groups = [([self._codes(part, X) for part in group], table) for group, table in self._groups]
-        joint, room = np.empty((len(self.parts[0].by_code), X.n)), np.empty(min(ROWS_IN_CACHE, X.n))
-        for rows in slices(X.n, ROWS_IN_CACHE):
-            total, term = joint[:, rows], room[: rows.stop - rows.start]
-            for k, (columns, table) in enumerate(groups):
-                where = self._joint_codes(columns, rows, table.shape[1])
-                for of_class, row in zip(total, table, strict=True):
-                    np.take(row, where, out=term if k else of_class, mode="clip")
-                    if k:
-                        of_class += term
+        joint = np.empty((len(self.parts[0].by_code), X.n))
+        self._look_up(X, [table for _group, table in self._groups], joint)
         return joint.T
+
+    def in_fixed_point(self, X: Table) -> tuple[Array, float] | None:
+        fixed = self._fixed if X.n >= WORTH_JOINING else None
+        if fixed is None:
+            return None
+        total = np.empty((len(fixed.words[0]), X.n), dtype=np.int64)
+        self._look_up(X, fixed.words, total)
+        return fixed.sums(total), fixed.error
+
+    @cached_property
+    def _fixed(self) -> FixedPointTables | None:
+        return tables_in_fixed_point([table for _group, table in self._groups])
+
+    def _look_up(self, X: Table, tables: Sequence[Iterable[NDArray[Any]]], into: NDArray[Any]) -> None:
+        """Write into each row of `into` (k, n) the sum of one entry of each group's k tables, row by row of X."""
+        groups = [[self._codes(part, X) for part in group] for group, _table in self._groups]
+        room = np.empty(min(ROWS_IN_CACHE, X.n), dtype=into.dtype)
+        for rows in slices(X.n, ROWS_IN_CACHE):
+            total, term = into[:, rows], room[: rows.stop - rows.start]
+            for k, (columns, table) in enumerate(zip(groups, tables, strict=True)):
+                where = self._joint_codes(columns, rows)
+                for own, entries in zip(total, table, strict=True):
+                    np.take(entries, where, out=term if k else own, mode="clip")
+                    if k:
+                        own += term
 
     @staticmethod
     def _codes(part: TableLeaf, X: Table) -> tuple[NDArray[Any], int]:
@@ -134,9 +157,10 @@ class TableColumns(Product):
         return codes if codes.max() < size else np.minimum(codes, size - 1), size
 
     @staticmethod
-    def _joint_codes(columns: list[tuple[NDArray[Any], int]], rows: slice, entries: int) -> NDArray[np.intp]:
+    def _joint_codes(columns: list[tuple[NDArray[Any], int]], rows: slice) -> NDArray[np.intp]:
         """(m,) where in their joint table these rows of the columns stand."""
         first, *others = columns
+        entries = math.prod(size for _codes, size in columns)
         code = first[0][rows].astype(np.uint16 if entries <= JOINT_ENTRIES else np.intp)
         for codes, size in others:
             np.multiply(code, size, out=code)
@@ -174,6 +198,15 @@ class MixedColumns(Product):
         for columns in together:
             total += columns.log(X).T
         return total.T
+
+    def in_fixed_point(self, X: Table) -> tuple[Array, float] | None:
+        """Of tables alone."""
+        others, *together = self._together
+        if len(together) != 1 or len(others.parts) != 1:
+            return None
+        prior = others.log(X.take(slice(0, 1)))
+        fixed = together[0].in_fixed_point(X) if np.isfinite(prior).all() else None
+        return None if fixed is None else (fixed[0] + prior, fixed[1])
 
     @cached_property
     def _together(self) -> list[Product]:

@@ -1,4 +1,4 @@
-"""Which class is the largest, for rows of counts: sums in fixed point, two classes in one machine word.
+"""Which class is the largest, for rows of counts or of look-ups: sums in fixed point, two classes in a machine word.
 
 SciPy's product of a CSR matrix with one vector takes a third of the time of its product with several. So each class's
 log terms, less those of the first class, are rounded to multiples of 2⁻ᑫ, and two classes share a word w = high·2³² +
@@ -8,6 +8,7 @@ can, the row is left to the exact sum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,41 @@ HALF = 2**30
 """What a sum may come to in half a word, with a bit to spare."""
 BITS, LEAST_BITS = 24, 8
 """Bits behind the point; with fewer than the second number too many rows are close."""
+
+
+class FixedPointTables(NamedTuple):
+    """Tables of log terms, less those of the first class, in fixed point: of each table the words of two classes each,
+    and how many bits are behind the point."""
+
+    words: list[list[NDArray[np.int64]]]
+    bits: int
+    classes: int
+
+    def sums(self, total: NDArray[np.int64]) -> Array:
+        """(n, C) the sums in words (k, n), of one entry a table; the first class has 0."""
+        sums = np.zeros((self.classes, total.shape[1]))
+        for k, word in enumerate(total):
+            _unpack(word, sums[2 * k + 1 : 2 * k + 3])
+        sums *= 2.0**-self.bits
+        return sums.T
+
+    @property
+    def error(self) -> float:
+        """By how much rounding can change the difference of two classes."""
+        return len(self.words) * 2.0**-self.bits + 1e-9
+
+
+def tables_in_fixed_point(tables: Sequence[Array]) -> FixedPointTables | None:
+    """Of tables (C, entries) of which one entry each is added up; None for many classes, or infinite terms."""
+    if not 2 <= len(tables[0]) <= MOST_CLASSES:
+        return None
+    with np.errstate(invalid="ignore"):
+        over = [table[1:] - table[:1] for table in tables]
+    reach = sum(float(np.abs(o).max()) for o in over)
+    if not reach < HALF * 2.0**-LEAST_BITS:
+        return None
+    bits = min(BITS, int(np.log2(HALF / max(reach, 1.0))))
+    return FixedPointTables([_packed(_rounded(o.T, bits)) for o in over], bits, len(tables[0]))
 
 
 class FixedPointArgmax(NamedTuple):

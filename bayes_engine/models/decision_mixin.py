@@ -111,8 +111,9 @@ RANKED = 2**15
 """Rows that are ranked together, in the cache."""
 
 
-def leading(joint: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """(n,) the class with the largest joint (n, C), and whether it is one alone, beyond what may count as a tie.
+def leading(joint: Array, error: float = 0.0) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """(n,) the class with the largest joint (n, C), and whether it is one alone, beyond what may count as a tie, or an
+    `error` of a difference.
 
     >>> [found.tolist() for found in leading(np.array([[-1.0, -2.0], [-2.0, -2.0]]))]
     [[0, 1], [True, False]]
@@ -123,7 +124,7 @@ def leading(joint: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         rows = slice(start, start + RANKED)
         of_class = joint[rows].T
         least = of_class.max(axis=0)
-        least -= TIED * k
+        least -= max(TIED * k, error)
         near = (of_class >= least).view(np.uint8)
         index[rows] = sum((near[c] * index.dtype.type(c) for c in range(2, k)), start=near[1].astype(index.dtype))
         clear[rows] = near.sum(axis=0, dtype=index.dtype) == 1

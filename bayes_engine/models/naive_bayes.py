@@ -223,7 +223,7 @@ class NaiveBayes(GenerativeClassifier):
         table = self._encode(X)
         index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), ~table.infinite()
         for rows in slices(table.n, self._at_once):
-            index[rows], alone = leading(self._joint_of(table.take(rows)))
+            index[rows], alone = self._leading(table.take(rows))
             clear[rows] &= alone
         rest = np.flatnonzero(~clear)
         if len(rest):
@@ -233,6 +233,11 @@ class NaiveBayes(GenerativeClassifier):
             refuse_undefined(without)
             index[rest] = self._most_probable(joint)
         return np.asarray(self.classes_[index])
+
+    def _leading(self, X: Table) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """As `leading` of the joint; of tables alone by a rougher one, in half the time."""
+        fixed = self.factor_.in_fixed_point(X)
+        return leading(self._joint_of(X)) if fixed is None else leading(*fixed)
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         return self._joint_without(X, LeftOutRows.of(X, labels, self.stats_))

@@ -492,3 +492,25 @@ def test_rows_in_blocks_have_the_posteriors_and_labels_of_all_at_once(monkeypatc
         with pytest.raises(UndefinedPosterior) as refused:
             verb(frame)
         assert refused.value.rows == (5, 199)
+
+
+@pytest.mark.parametrize(("classes", "smoothing", "fixed"), [(2, "all", True), (5, "all", True), (6, "all", False),
+                                                             (3, "none", False)])  # fmt: skip
+def test_labels_of_tables_in_fixed_point_are_those_of_the_posterior(classes: int, smoothing: Any, fixed: bool) -> None:
+    rng = np.random.default_rng(11)
+    y = np.arange(1200) % classes
+    codes = np.where(rng.random((1200, 4)) > 0.1, (y[:, None] + rng.integers(0, 3, (1200, 4))) % 7, -1)
+    codes[y == 1] = codes[y == 0]  # so that all their rows are ties
+    frame = pd.DataFrame({f"x{j}": pd.Categorical.from_codes(codes[:, j], list("gfedcba")) for j in range(4)})
+    model = bayes_engine.NaiveBayes(smoothing=smoothing).fit(frame, y)
+    table = model._encode(frame)
+    found = model.factor_.in_fixed_point(table)
+    assert (found is not None) is fixed
+    joint = model.factor_.log(table)
+    if found is not None:
+        np.testing.assert_allclose(found[0] - found[0][:, :1], joint - joint[:, :1], rtol=0.0, atol=found[1])
+        clear = model._leading(table)[1]
+        assert 0.2 < clear.mean() < 1.0 or classes == 2
+    assert model.predict(frame).tolist() == model.decide(frame).action.tolist()
+    mixed = bayes_engine.NaiveBayes(smoothing=smoothing).fit(frame.assign(x=rng.normal(size=1200)), y)
+    assert mixed.factor_.in_fixed_point(mixed._encode(frame.assign(x=1.0))) is None
