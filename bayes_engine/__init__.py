@@ -41,8 +41,9 @@ bands on P(c|x).
 
 Larger than memory. `collect_parquet`, `collect_csv` and `collect_batches` count block by block what a fit on all rows
 would count (`bayes_engine.scale`), `cut_schema` finds cut points in a pass before; `fit_stats` makes it a model, and
-`fit_files` goes through all passes, `learn_files` through those of a structure search. `held_out_risk` judges it in
-folds of the files, `evaluate_files` on other files; `classify_files` writes decisions and posteriors beside the rows.
+`fit_files` goes through all passes (`fit_batches` over batches that a function gives anew), `learn_files` through those
+of a structure search. `held_out_risk` judges it in folds of the files, `evaluate_files` on other files;
+`classify_files` writes decisions and posteriors beside the rows.
 
 Files. `save_model` writes an estimator to one file without pickle, `load_model` gives back the same model to the last
 bit; any other file is refused with a `StoreError`.
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
         collect_parquet,
         cut_schema,
         evaluate_files,
+        fit_batches,
         fit_files,
         held_out_risk,
         learn_files,
@@ -172,6 +174,7 @@ __all__ = [
     "dataset_names",
     "estimated_risk",
     "evaluate_files",
+    "fit_batches",
     "fit_files",
     "held_out",
     "held_out_risk",
@@ -226,8 +229,8 @@ _HOMES = {
     "models.weighted": "WeightedNaiveBayes",
     "priors": "Dirichlet",
     "scale": (
-        "classify_files collect_batches collect_csv collect_parquet cut_schema evaluate_files fit_files held_out_risk"
-        " learn_files"
+        "classify_files collect_batches collect_csv collect_parquet cut_schema evaluate_files fit_batches fit_files"
+        " held_out_risk learn_files"
     ),
     "store": "load_model save_model",
     "structure.graph": "DAG",

@@ -9,7 +9,8 @@ Cut points take a pass of their own: `cut_schema` of what `want="values"` counte
 `fit_files` goes through the passes of a model's fit, and `held_out_risk` finds its risk on rows that it has not seen,
 in folds, each with its own structure and cut points; `evaluate_files` that of a fitted model on other rows. EM
 (`GaussianMixture`, `SemiSupervisedNB`) takes a pass for each step, and goes on where it was broken off.
-`classify_files` writes its decisions beside them.
+`classify_files` writes its decisions beside them. `fit_batches` is `fit_files` of batches that a function gives anew
+for each pass.
 
 k-DB with k ≥ 2 takes a pass more, for the families that the pairs choose; TAN one for each block of pairs where their
 tables do not fit into memory.
@@ -25,6 +26,7 @@ of texts.
 pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the library does without.
 """
 
+from bayes_engine.scale.batches import fit_batches
 from bayes_engine.scale.classify import ClassifiedFiles, classify_files
 from bayes_engine.scale.collect import collect_batches, collect_csv, collect_parquet
 from bayes_engine.scale.cuts import cut_schema
@@ -44,6 +46,7 @@ __all__ = [
     "collect_parquet",
     "cut_schema",
     "evaluate_files",
+    "fit_batches",
     "fit_files",
     "held_out_risk",
     "learn_files",

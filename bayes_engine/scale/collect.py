@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bayes_engine.scale.scan import Pass, Progress, checked_want, threads_of
-from bayes_engine.scale.sources import Batches, CountRequest, Csv, Parquet, paths_of, planned
+from bayes_engine.scale.sources import Batches, CountRequest, Csv, Parquet, Source, paths_of, planned
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.schema import Schema
 
@@ -153,7 +153,7 @@ def collect_batches(
 
 
 def _collected(
-    source: Parquet | Csv | Batches,
+    source: Source,
     request: CountRequest,
     progress: Callable[[Progress], object] | None,
     resume: PathLike | None,

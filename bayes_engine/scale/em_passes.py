@@ -19,7 +19,7 @@ from bayes_engine.errors import ParameterError, StoreError, TableError
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.kept import taken_up
-from bayes_engine.scale.sources import Csv, Parquet
+from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
 
@@ -62,7 +62,7 @@ class KeptPasses:
     def __init__(
         self,
         model: Any,
-        source: Parquet | Csv,
+        source: Source,
         plan: CountPlan,
         *,
         steps: Steps,

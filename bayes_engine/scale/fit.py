@@ -35,7 +35,7 @@ from bayes_engine.scale.network import FilesAsked, network_of_files
 from bayes_engine.scale.pairs import blocks_of_pairs, joined, needs_levels, tree_in_blocks, with_wider
 from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
-from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
+from bayes_engine.scale.sources import Batches, CountRequest, Source, opened, planned
 from bayes_engine.scale.stream import Workers
 from bayes_engine.scale.super_parent import spodes
 from bayes_engine.stats.collect import SufficientStatistics
@@ -165,15 +165,33 @@ def fit_files(
     >>> model.schema_["sugar"].cuts, model.predict(frame[["sugar"]]).tolist()
     ((0.5,), ['no', 'no', 'no', 'yes', 'yes', 'yes'])
     """
+    files = FilesAsked(path_or_paths, schema, columns, weight, delimiter, encoding)
+    return fit_rows(model, files, target, progress, resume, threads, client)
+
+
+def fit_rows(
+    model: M,
+    files: FilesAsked,
+    target: str | None,
+    progress: Callable[[Progress], object] | None,
+    resume: PathLike | None,
+    threads: int | None,
+    client: Any = None,
+) -> M:
+    """`fit_files`, or the same of batches that each pass gets anew."""
+    rows, schema, columns, weight, delimiter, encoding = files
     hidden = isinstance(model, GaussianMixture | SemiSupervisedNB)
     if isinstance(model, BayesianNetwork):
-        files = FilesAsked(path_or_paths, schema, columns, weight, delimiter, encoding)
         return network_of_files(model, files, None, target, progress, resume, threads, client)
     want = "columns" if hidden else wanted(model)
     inner = inner_of(model) if isinstance(model, SemiSupervisedNB) else model
     schema = schema if schema is not None else getattr(inner, "schema", None)
     target = target_of(schema, target)
-    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
+    source: Source = (
+        rows
+        if isinstance(rows, Batches)
+        else opened(rows, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
+    )
     plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden))
     if hidden:
         passed = Workers(threads_of(threads, client, plan), client, progress)
@@ -246,7 +264,7 @@ def fit_files(
 def _by_em(
     model: Any,
     inner: Any,
-    source: Parquet | Csv,
+    source: Source,
     plan: CountPlan,
     workers: Workers,
     resume: PathLike | None,

@@ -20,7 +20,7 @@ from bayes_engine.scale.cuts import cut_schema
 from bayes_engine.scale.em_passes import Steps
 from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
 from bayes_engine.scale.search import SearchNodes, StructureSearch, nodes_plan, searching, structures
-from bayes_engine.scale.sources import CountRequest, opened, planned
+from bayes_engine.scale.sources import Batches, CountRequest, Source, opened, planned
 from bayes_engine.scale.stream import Workers
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.structure.graph import DAG
@@ -30,14 +30,14 @@ from bayes_engine.table.schema import Schema
 
 
 class FilesAsked(NamedTuple):
-    """Which rows: the arguments of `learn_files` by these names."""
+    """Which rows: the arguments of `learn_files` by these names, or batches that each pass gets anew."""
 
-    path_or_paths: PathLike | Iterable[PathLike]
+    path_or_paths: PathLike | Iterable[PathLike] | Batches
     schema: Schema | None
     columns: Sequence[str] | None
     weight: str | None
-    delimiter: str
-    encoding: str
+    delimiter: str = ","
+    encoding: str = "utf-8"
 
 
 def learn_files(
@@ -113,7 +113,11 @@ def network_of_files(
     schema = asked.schema if asked.schema is not None else model.schema
     schema = None if schema is None else given_schema(schema).features
     levels = {v.name for v in schema or () if v.discrete and v.cuts is None}
-    source = opened(asked.path_or_paths, delimiter=asked.delimiter, encoding=asked.encoding, whole=levels)
+    source: Source = (
+        asked.path_or_paths
+        if isinstance(asked.path_or_paths, Batches)
+        else opened(asked.path_or_paths, delimiter=asked.delimiter, encoding=asked.encoding, whole=levels)
+    )
     plan = planned(source, CountRequest(None, schema, asked.columns, asked.weight, "columns", unlabelled=True))
     place = None if resume is None else Path(resume)
     # the weights of rows do not move cut points, as in memory

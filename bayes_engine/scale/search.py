@@ -26,7 +26,7 @@ from bayes_engine.scale.arrow import CountPlan, encoded_columns, row_weights
 from bayes_engine.scale.em_passes import Found, KeptPasses, Steps
 from bayes_engine.scale.folds import Division, folds_of, place_hashes
 from bayes_engine.scale.scan import FAMILIES
-from bayes_engine.scale.sources import Csv, Parquet
+from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Piece, Workers
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.family_counts import FamilyCounts
@@ -138,7 +138,7 @@ class StructureSearch:
 
 def searching(
     model: Any,
-    source: Parquet | Csv,
+    source: Source,
     plan: CountPlan,
     wanted: StructureSearch,
     workers: Workers,

@@ -250,9 +250,10 @@ class Batches:
     """What an iterator yields: Arrow batches and tables, or frames of any library; each is a block."""
 
     sampled = True
+    paths: tuple[Path, ...] = ()
 
     def __init__(self, batches: Iterable[Any]) -> None:
-        self._rest = iter(batches)
+        self._rest: Iterator[Any] = iter(batches)
         self._first = next(self._rest, None)
         self.rows: int | None = None
         self.sources: tuple[PartialSource, ...] = ()
@@ -260,7 +261,7 @@ class Batches:
         self.names = ["batch 1"]
         if self._first is None:
             raise TableError("there are no rows to count: the iterator yields nothing")
-        self._first = _as_table(self._first, 1)
+        self._first = as_table(self._first, 1)
         self.found = [dict(zip(self._first.schema.names, self._first.schema.types, strict=True))]
 
     def share(self, rows: int) -> float | None:
@@ -282,10 +283,10 @@ class Batches:
                 yield Block((0, index), name, index + 1, 0, 0, declared, partial(_parts, table))
             index += 1
             following = next(self._rest, None)
-            table = None if following is None else _as_table(following, index + 1)
+            table = None if following is None else as_table(following, index + 1)
 
 
-def _as_table(batch: Any, number: int) -> Any:
+def as_table(batch: Any, number: int) -> Any:
     """A batch as an Arrow table."""
     pa = arrow()
     try:
@@ -358,6 +359,10 @@ def opened(
         if file.read(len(MAGIC)) == MAGIC or paths[0].suffix == ".parquet":
             return Parquet(paths)
     return Csv(paths, delimiter, encoding, whole, cells=cells)
+
+
+Source = Parquet | Csv | Batches
+"""Where rows come from."""
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -433,7 +438,7 @@ class CountRequest(NamedTuple):
     """Whether there may be no target."""
 
 
-def planned(source: Parquet | Csv | Batches, request: CountRequest) -> CountPlan:
+def planned(source: Source, request: CountRequest) -> CountPlan:
     """What is to be counted, compared with what the files have."""
     target, schema, columns, weight, want, also, unlabelled = request
     names, of_files = source.names, source.found

@@ -26,7 +26,7 @@ from bayes_engine.scale.block import LOOK, START, Block, End, Reached
 from bayes_engine.scale.cluster import FAN_IN
 from bayes_engine.scale.kept import KeptSum, SumSoFar
 from bayes_engine.scale.scan import Progress
-from bayes_engine.scale.sources import Csv, Parquet, source_of
+from bayes_engine.scale.sources import Source, source_of
 from bayes_engine.stats.partial import MergeTree
 
 T = TypeVar("T")
@@ -46,10 +46,10 @@ class Piece(NamedTuple):
         return self.block.before + self.before
 
 
-def pieces(source: Parquet | Csv, plan: CountPlan, after: Reached = START) -> Iterator[Piece]:
+def pieces(source: Source, plan: CountPlan, after: Reached = START) -> Iterator[Piece]:
     """The batches of all files, in order, `after` those that are done. Raises ReadError, naming file and row group,
     where one cannot be read or has changed since it was opened."""
-    for path, name, then in zip(source.paths, source.names, source.sources, strict=True):
+    for path, name, then in zip(source.paths, source.names[: len(source.paths)], source.sources, strict=True):
         if not path.is_file() or source_of(path) != then:
             raise ReadError("'{file}' has changed since it was opened; begin again", file=name)
     for block in source.blocks(plan, after):
@@ -77,7 +77,7 @@ def pieces_of(block: Block) -> Iterator[Piece]:
 
 
 def in_turn(
-    source: Parquet | Csv,
+    source: Source,
     plan: CountPlan,
     work: Callable[..., T],
     take: Callable[[T], object],
@@ -216,7 +216,7 @@ class SumApart:
 
 
 def added_up(
-    source: Parquet | Csv,
+    source: Source,
     plan: CountPlan,
     work: Callable[..., T],
     add: Callable[[T, T], T],
@@ -339,7 +339,7 @@ class SumInOrder(Generic[T]):
 
 def spread_out(
     client: Any,
-    source: Parquet | Csv,
+    source: Source,
     blocks: Sequence[Block],
     work: Callable[[Block], T],
     merge: Callable[[list[T]], T],

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from bayes_engine import (
     AODE,
+    SPODE,
+    TAN,
+    BayesianNetworkClassifier,
     GaussianMixture,
+    KDependence,
     MultinomialNB,
     NaiveBayes,
     SemiSupervisedNB,
     StoreError,
+    fit_batches,
     fit_files,
     held_out_risk,
     load_model,
@@ -290,3 +297,86 @@ def test_em_of_csv(tmp_path: Path) -> None:
     found = fit_files(SemiSupervisedNB(), tmp_path / "rows.csv", target="good", columns=list(X))
     fitted = SemiSupervisedNB().fit(X, frame["good"])
     assert_same_trace(found.trace_, fitted.trace_)
+
+
+class Batched:
+    """Row groups of files, given anew at each call; how often is counted."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.calls = file, 0
+
+    def __call__(self) -> Iterator[Any]:
+        self.calls += 1
+        with pq.ParquetFile(self.file) as opened:
+            yield from (opened.read_row_group(i) for i in range(opened.num_row_groups))
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_em_over_batches_takes_the_steps_over_their_file(tmp_path: Path) -> None:
+    numbers(120).to_parquet(tmp_path / "rows.parquet", row_group_size=40)
+    batches, told = Batched(tmp_path / "rows.parquet"), list[Progress]()
+    model = GaussianMixture(2, max_iter=2, random_state=0, tol=0.0)
+    ours = fit_batches(model, batches, columns=["x", "y"], progress=told.append, threads=1)
+    theirs = fit_files(model, batches.file, columns=["x", "y"], threads=1)
+    assert bits(ours.trace_) == bits(theirs.trace_)
+    assert batches.calls == told[-1].step == told[-1].steps == 5
+    assert told[-1].share == 1.0 and told[0].share is None
+
+
+def test_what_batches_for_every_pass_are_not() -> None:
+    frame = numbers(30)[["x", "y"]]
+    once = iter([frame[:15], frame[15:]])
+    with pytest.raises(ParameterError, match="exhausted after one pass; give a function"):
+        fit_batches(GaussianMixture(1), once)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="pass 2 was given the iterator of the pass before, which is exhausted"):
+        fit_batches(GaussianMixture(1), lambda: once)
+    again = iter([frame[:15], frame[15:]])
+    with pytest.raises(TableError, match="pass 2 yields 0 rows, and the first yielded 30"):
+        fit_batches(GaussianMixture(1), lambda: (batch for batch in again))
+    with pytest.raises(TableError, match="the iterator yields nothing"):
+        fit_batches(GaussianMixture(1), lambda: iter(()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianMixture(3, random_state=1, init="random", n_init=2),
+        SemiSupervisedNB(),
+        SemiSupervisedNB(init="random", random_state=3, n_init=2),
+        TAN(),
+        KDependence(2),
+        SPODE(super_parent="loo", discretize="mdlp"),
+        BayesianNetworkClassifier(),
+    ],
+    ids=str,
+)
+def test_every_model_of_batches_is_that_of_their_file(model: Any, tmp_path: Path) -> None:
+    mixes, hides = isinstance(model, GaussianMixture), isinstance(model, SemiSupervisedNB)
+    frame = numbers(300) if mixes else labelled(300, hidden=0.6 if hides else 0.0)
+    frame = frame.dropna() if not (mixes or hides) else frame
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=70)
+    ask: dict[str, Any] = {"columns": ["x", "y"]} if mixes else {"target": "good", "columns": ["sound", "mass"]}
+    batches, kept = Batched(tmp_path / "rows.parquet"), tmp_path / "kept"
+    theirs = fit_files(model, batches.file, weight="w", **ask)
+    ours = fit_batches(model, batches, weight="w", resume=kept, **ask)
+    again = fit_batches(model, batches, weight="w", resume=kept, **ask)
+    X = frame[ask["columns"]]
+    if mixes or hides:
+        assert bits(ours.trace_) == bits(theirs.trace_) == bits(again.trace_)
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    np.testing.assert_array_equal(again.predict_proba(X), theirs.predict_proba(X))
+
+
+@pytest.mark.slow
+def test_em_over_batches_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
+    numbers(200).to_parquet(tmp_path / "rows.parquet", row_group_size=40)
+    batches, kept = Batched(tmp_path / "rows.parquet"), tmp_path / "kept"
+    model = GaussianMixture(2, random_state=0, tol=1e-3)
+    ask: dict[str, Any] = {"columns": ["x", "y"], "resume": kept}
+    with pytest.raises(Stop):
+        fit_batches(model, batches, progress=stopping(4), **ask)
+    told: list[Progress] = []
+    ours = fit_batches(model, batches, progress=told.append, **ask)
+    assert told[0].step == 4
+    assert bits(ours.trace_) == bits(fit_files(model, batches.file, columns=["x", "y"]).trace_)
