@@ -209,7 +209,6 @@ def broken_off(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     assert "row group 3 of 4" in app.error[0].value
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["fit", "judge"])
 def test_what_ended_in_the_middle_is_offered_and_goes_on(
     what: str, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -243,7 +242,6 @@ def test_what_ended_in_the_middle_is_offered_and_goes_on(
     assert not any("**Unfinished**" in m.value for m in again.markdown)
 
 
-@pytest.mark.slow
 def test_what_is_not_wanted_goes_and_a_file_that_changed_is_begun_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,7 +265,6 @@ def test_a_model_of_all_rows_is_there_again_in_another_session(folder: Path) -> 
     assert not any(b.key == "all_rows_fit" for b in app.button)
 
 
-@pytest.mark.slow
 def test_classifying_goes_on_where_it_was_broken_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = with_large("melons.parquet")
     all_rows(app, "all_rows_fit")

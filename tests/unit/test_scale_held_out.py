@@ -227,7 +227,6 @@ def test_a_level_of_one_fold_alone_is_in_every_models_domain(tmp_path: Path) -> 
     assert_alike(found, held, LossMatrix.zero_one(found.classes))
 
 
-@pytest.mark.slow
 def test_a_fitted_model_is_judged_on_other_rows(tmp_path: Path) -> None:
     old, new = rows(1000), rows(900, seed=9)
     (tmp_path / "new").mkdir()
@@ -404,7 +403,6 @@ def test_a_process_that_is_killed_goes_on_to_the_same_risk(tmp_path: Path) -> No
     assert_same(found, whole)
 
 
-@pytest.mark.slow
 def test_a_fitted_model_s_risk_on_new_rows_goes_on_too(tmp_path: Path) -> None:
     old = rows(600)
     model = NaiveBayes().fit(old[ALL], old["good"])
