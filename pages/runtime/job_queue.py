@@ -185,8 +185,9 @@ def in_worker(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     It is for what takes longer than to send its arguments there and its result back, of which copies are made: some
     thousandths of a second, and as many for each million of numbers.
     """
-    job, there = _at_work.get(), pool.pool()
-    if job is None or there is None:
+    job = _at_work.get()
+    there = None if job is None else pool.pool()
+    if there is None:
         return function(*args, **kwargs)
     result: R = there.compute(partial(function, *args, **kwargs), job)
     return result

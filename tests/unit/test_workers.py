@@ -291,7 +291,9 @@ def alive(pid: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("told", "cores", "workers"), [("", 4, 3), ("", 2, 0), ("0", 4, 0), ("2", 1, 2), ("no", 9, 8)])
+@pytest.mark.parametrize(
+    ("told", "cores", "workers"), [("", 4, 3), ("", 2, 1), ("", 1, 0), ("0", 4, 0), ("2", 1, 2), ("no", 9, 8)]
+)
 def test_how_many_there_are(told: str, cores: int, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(pool.SETTING, told)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: set(range(cores)), raising=False)
@@ -345,12 +347,21 @@ def test_a_job_says_how_many_are_before_it(handed: Pool) -> None:
     assert first.done.wait(PATIENCE) and second.done.wait(PATIENCE)
 
 
-def test_while_no_process_is_ready_a_job_does_its_work_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = Pool(1)
-    monkeypatch.setattr(pool, "_pools", [there])
-    asked = job()
-    asked.work(lambda: in_worker(os.getpid))
-    assert asked.result == os.getpid() and not there.processes
+def test_one_worker_alone_is_started_by_the_first_job_which_does_its_work_itself(
+    light: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(pool.SETTING, "1")
+    monkeypatch.setattr(pool, "_pools", [])
+    pool.start()
+    [there] = pool._pools
+    assert in_worker(os.getpid) == os.getpid() and not there.processes  # a page's own work starts none
+    first, second = job(), job()
+    first.work(lambda: in_worker(os.getpid))
+    assert first.result == os.getpid()
+    until(lambda: there.is_ready)
+    second.work(lambda: in_worker(os.getpid))
+    assert [second.result] == [one.process.pid for one in there.processes]
+    there.close()
 
 
 def test_without_a_launcher_there_are_none() -> None:

@@ -320,21 +320,23 @@ def _value(answer: Answer | WorkerLost) -> Any:
 
 
 def wanted() -> int:
-    """How many workers there are to be at most, unless the setting says it: from three cores on one a core but the
-    first, and eight at most. On two cores a crowd waits longer for one worker than for the process of the pages."""
+    """How many workers there are to be at most, unless the setting says it: one for each core but the first, and eight
+    at most."""
     setting = os.environ.get(SETTING, "").strip()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(setting) if setting.isdigit() else min(cores - 1, 8) if cores > 2 else 0
+    return int(setting) if setting.isdigit() else min(cores - 1, 8)
 
 
 _pools: list[Pool] = []
 
 
 def start() -> None:
-    """Have this process hand heavy work to processes from here on, as many as are `wanted`."""
+    """Have this process hand heavy work to processes from here on, as many as are `wanted`. One alone is not started
+    before there is work for it: there is no core to spare for its start beside the app's own."""
     if (workers := wanted()) and not _pools:
         _pools.append(Pool(workers))
-        _pools[0].start()
+        if workers > 1:
+            _pools[0].start()
 
 
 def ahead(asker: Asker) -> int:
@@ -343,5 +345,8 @@ def ahead(asker: Asker) -> int:
 
 
 def pool() -> Pool | None:
-    """The pool of this process, where it has one that is ready."""
-    return next((pool for pool in _pools if pool.is_ready), None)
+    """The pool of this process, where it has one that is ready; one that has no process yet is started for the next
+    who asks."""
+    for one in _pools:
+        one.start()
+    return next((one for one in _pools if one.is_ready), None)
