@@ -446,8 +446,11 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
 
 
 def any_missing(stats: SufficientStatistics, variable: Variable) -> bool:
-    """Whether a row that counts has no value in a column of levels or numbers."""
+    """Whether a row that counts has no value in a column of levels, numbers or texts."""
     name = variable.name
+    if variable.textual:
+        known = float(stats.texts.columns[name].weight.sum())
+        return known < float(stats.class_weight.sum()) * (1 - 1e-12)
     if variable.discrete:
         return name in stats.counts.tables and bool(stats.counts.tables[name][:, 0].any())
     if name not in stats.moments.names:

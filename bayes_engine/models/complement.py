@@ -111,17 +111,32 @@ class ComplementNaiveBayes(GenerativeClassifier):
         return NaiveBayes(likelihoods=likelihoods, text=self.text, schema=self.schema)
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
-        known = self._kinds(frame) if self.schema is None else given_schema(self.schema).features
+        given = self.schema is not None
+        known = given_schema(self.schema).features if given else self._kinds(frame)
+        return self._reader(self._chosen(known, given))._initial_schema(frame, labels)
+
+    def with_texts(self, schema: Schema, *, given: bool) -> Schema:
+        """A schema with every column as a text or a count, as it is read; `given` by whoever calls, or as the dtypes
+        have it. Raises TableError on a column that is neither."""
+        reader = self._reader(self._chosen(schema, given))
+        return Schema(
+            tuple(
+                replace(v, likelihood=JOINT_MULTINOMIAL, pivot=0.0) if v.numeric else v
+                for v in reader.with_texts(schema)
+            )
+        )
+
+    def _chosen(self, known: Schema, given: bool) -> dict[str, str]:
+        """The likelihood of each column."""
         for variable in known:
-            is_text = not variable.numeric if self.schema is None else variable.kind == "text"
+            is_text = variable.kind == "text" if given else not variable.numeric
             if (not is_text or variable.likelihood == "bernoulli") and not variable.numeric:
                 raise TableError(
                     "column '{column}' is neither a text whose terms are counted nor a count, and complement naive "
                     "Bayes takes no other; take naive Bayes, or set it aside",
                     column=variable.name,
                 )
-        chosen = {v.name: JOINT_MULTINOMIAL if v.numeric else "multinomial" for v in known}
-        return self._reader(chosen)._initial_schema(frame, labels)
+        return {v.name: JOINT_MULTINOMIAL if v.numeric else "multinomial" for v in known}
 
     def _first_read(self, frame: Any, schema: Schema) -> Table:
         return self._reader()._first_read(frame, schema)

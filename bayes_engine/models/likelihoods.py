@@ -166,10 +166,10 @@ def assigned(schema: Schema, frame: pd.DataFrame, likelihoods: Any) -> Schema:
 def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Variable:
     if likelihood is None or likelihood == current(variable.likelihood):
         return _based(variable)
+    if variable.kind == "text":
+        return text_with(variable, likelihood)
     if likelihood not in possible(variable):
         raise unfit(variable, likelihood, possible(variable))
-    if variable.kind == "text":
-        return replace(variable, likelihood=likelihood)
     if likelihood in CUTTING:
         return variable
     if not variable.numeric:
@@ -179,6 +179,13 @@ def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Vari
     if likelihood in OF_LEVELS:
         return _levels(variable, column, likelihood)
     return _based(replace(variable, likelihood=likelihood))
+
+
+def text_with(variable: Variable, likelihood: str | None) -> Variable:
+    """A text with the likelihood chosen, if any. Raises ParameterError on one that no text has."""
+    if likelihood is not None and likelihood not in OF_TEXTS:
+        raise unfit(variable, likelihood, OF_TEXTS)
+    return variable if likelihood is None else replace(variable, likelihood=likelihood)
 
 
 def _based(variable: Variable) -> Variable:

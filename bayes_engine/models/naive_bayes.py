@@ -35,7 +35,16 @@ from bayes_engine.logspace import Array, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.decision_mixin import RANKED, leading, refuse_undefined
 from bayes_engine.models.fit_warnings import warn, warn_of_constant
-from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
+from bayes_engine.models.likelihoods import (
+    CUTTING,
+    Likelihood,
+    as_texts,
+    assigned,
+    check_counted,
+    chosen,
+    of_numbers,
+    text_with,
+)
 from bayes_engine.models.table_reader import given_schema
 from bayes_engine.priors import (
     SMOOTHING,
@@ -283,6 +292,15 @@ class NaiveBayes(GenerativeClassifier):
         return replace(ledger, rows=tuple(rows))
 
     # the likelihoods chosen -----------------------------------------------------------------------------------------
+
+    def with_texts(self, schema: Schema) -> Schema:
+        """A schema with the columns as texts that this model reads as such, each with its likelihood. Raises
+        ParameterError where one cannot be a text, or is not there."""
+        schema = as_texts(schema, self.likelihoods, self.text)
+        if not isinstance(self.likelihoods, Mapping) or not any(v.textual for v in schema):
+            return schema
+        choice = chosen(self.likelihoods, schema)
+        return Schema(tuple(text_with(v, choice.get(v.name)) if v.textual else v for v in schema))
 
     def _declared(self) -> Schema:
         return as_texts(given_schema(self.schema), self.likelihoods, self.text).features

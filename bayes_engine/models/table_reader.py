@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -68,11 +68,7 @@ class TableReader:
         schema = self._declared()
         for v in schema:
             if v.textual and not self.takes_text:
-                raise TableError(
-                    "column '{column}' is a text, which {model} cannot read; take NaiveBayes, or set it aside",
-                    column=v.name,
-                    model=type(self).__name__,
-                )
+                refuse_text(v, self)
         pivots = {v.name: middle(numbers(frame[v.name], v)) for v in schema if v.numeric}
         return Schema(tuple(replace(v, pivot=pivots.get(v.name, v.pivot)) for v in schema))
 
@@ -133,6 +129,15 @@ class TableReader:
         check_is_fitted(self, "stats_")
         frame = self._frame(X, reset=False)
         return self._table(frame, self.schema_, unseen=self.unseen, missing=missing or self.missing)
+
+
+def refuse_text(variable: Variable, model: Any) -> NoReturn:
+    """Raises TableError where a model is given a text that it does not read."""
+    raise TableError(
+        "column '{column}' is a text, which {model} cannot read; take NaiveBayes, or set it aside",
+        column=variable.name,
+        model=type(model).__name__,
+    )
 
 
 def by_schema(X: Any, frame: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:

@@ -20,8 +20,9 @@ known, and what it asks beyond is counted together, pass by pass, until it is th
 
 SPODE's super-parent by leave-one-out is chosen in a pass more, by what each row says under the counts without it.
 
-What needs the rows themselves is not learnt from blocks, and the models say so: Ledoit-Wolf's shrinkage, vocabularies
-of texts.
+Texts take a pass before the count, which finds their vocabularies: in how many texts each term stands, exactly.
+
+What needs the rows themselves is not learnt from blocks, and the models say so: Ledoit-Wolf's shrinkage.
 
 pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the library does without.
 """

@@ -21,7 +21,7 @@ from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
 from bayes_engine.stats.moments import LARGEST
-from bayes_engine.table.encode import MISSING, Table, code_dtype
+from bayes_engine.table.encode import MISSING, Table, code_dtype, encode_texts
 from bayes_engine.table.levels import sort_levels, written
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, middle, numbers
@@ -145,7 +145,10 @@ def encoded_columns(
     variables, columns = [], []
     for variable in plan.schema:
         array = batch.column(variable.name)
-        if variable.discrete and variable.cuts is None:
+        column: Any
+        if variable.textual:
+            column = encode_texts(as_text(array, variable.name), variable, grow=False)[1]
+        elif variable.discrete and variable.cuts is None:
             variable, column = _levels(array, variable, variable.name in declared and variable.name not in plan.given)
         else:
             column = _numbers(array, variable)
@@ -192,11 +195,16 @@ def frame_of(batch: Any, schema: Schema, before: int) -> pd.DataFrame:
             columns[v.name] = _of_levels(array)
             continue
         if v.textual:
-            columns[v.name] = array.to_pandas()
+            columns[v.name] = as_text(array, v.name)
             continue
         with rows_before(before):
             columns[v.name] = _numbers(array, v)
     return pd.DataFrame(columns, index=pd.RangeIndex(batch.num_rows))
+
+
+def as_text(array: Any, name: str) -> pd.Series:
+    """A column of texts as pandas has it, None for missing."""
+    return pd.Series(array.to_pylist(), dtype=object, name=name)
 
 
 def as_read(schema: Schema) -> Schema:

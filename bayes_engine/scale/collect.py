@@ -45,7 +45,8 @@ def collect_parquet(
     schema : kinds and levels of columns, as an estimator's; others are taken by their type: numbers are continuous,
         strings and truth values categorical, an Arrow dictionary (pandas' Categorical) a declared domain where all
         files have the same. Cut points that it holds make intervals. A likelihood that keeps every value (a kernel
-        density, a Poisson rate) is counted up to 1,048,576 distinct ones. A text is refused.
+        density, a Poisson rate) is counted up to 1,048,576 distinct ones. Of a text the vocabulary is declared here,
+        and counted with want="columns"; `fit_files` finds one.
     columns : which columns are counted; None takes those of `schema`, or all. Target and weight are never among them.
     weight : the column that says how often each row counts.
     want : "columns", each column by itself: `NaiveBayes` | "values", and the distinct values of numbers: what

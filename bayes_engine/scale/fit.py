@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.models.aode import AODE
+from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.fisher import FisherDiscriminant
 from bayes_engine.models.k_dependence import KDependence
@@ -38,6 +39,14 @@ from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, 
 from bayes_engine.scale.sources import Batches, CountRequest, Source, opened, planned
 from bayes_engine.scale.stream import Workers
 from bayes_engine.scale.super_parent import spodes
+from bayes_engine.scale.texts import (
+    opened_again,
+    read_as_texts,
+    refuse_unknown_texts,
+    texts_of_model,
+    unknown_texts,
+    with_vocabularies,
+)
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name
 from bayes_engine.table.schema import Schema, Variable
@@ -46,6 +55,7 @@ M = TypeVar("M")
 
 WANTED: Mapping[type, str] = {
     NaiveBayes: "columns",
+    ComplementNaiveBayes: "columns",
     SPODE: "pairs",
     TAN: "pairs",
     AODE: "pairs",
@@ -146,6 +156,11 @@ def fit_files(
     copies under way, it takes one for each block of pairs that fits, and one for the tables of its tree (`.pairs1`, …,
     `.tree`): the tree and its tables are those of a fit in memory, and no others are kept.
 
+    Texts (`NaiveBayes` with `likelihoods` or `text` that say so, `ComplementNaiveBayes`) take a pass before (`.terms`),
+    over their columns alone: it counts exactly in how many texts each term stands (and how often, where `max_features`
+    chooses by it), up to 1,048,576 distinct terms of a column, of which 262,144 may be in its vocabulary. This is that
+    of a fit in memory, and so are the counts, which the next pass finds under it.
+
     EM takes one pass for each E step, whose parts are added in an order that files and row groups fix, so that its
     trace is the same on a cluster, whichever workers are lost, and that of a fit in memory but for rounding: before it,
     a `GaussianMixture` takes two passes (means and deviations, with a sample of 65,536 rows that starts are drawn from;
@@ -187,21 +202,32 @@ def fit_rows(
     inner = inner_of(model) if isinstance(model, SemiSupervisedNB) else model
     schema = schema if schema is not None else getattr(inner, "schema", None)
     target = target_of(schema, target)
+    if schema is not None and any(v.kind == "text" and not v.textual for v in schema):
+        schema = read_as_texts(inner, schema, given=True)
     source: Source = (
         rows
         if isinstance(rows, Batches)
         else opened(rows, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
     )
-    plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden))
+    plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden, texts=True))
+    plan, schema = texts_of_model(inner, plan, schema)
     if hidden:
+        refuse_unknown_texts(plan.schema)
         passed = Workers(threads_of(threads, client, plan), client, progress)
         return _by_em(model, inner, source, plan, passed, resume)  # type: ignore[no-any-return]
     workers = threads_of(threads, client, plan)
     methods = cut_columns(model, plan.schema)
     wide, twice = needs_levels(model, len(plan.schema)), isinstance(model, KDependence) and model.k > 1
     scored = isinstance(model, SPODE) and model.super_parent == "loo"
-    step, steps = 0, 1 + (bool(methods) or wide) + twice + scored
+    unknown = plan.schema if unknown_texts(plan.schema) else None
+    step, steps = 0, 1 + (bool(methods) or wide) + twice + scored + (unknown is not None)
     place = None if resume is None else Path(resume)
+    if unknown is not None:
+        assert schema is not None
+        step, terms = 1, None if place is None else place.with_name(f"{place.name}.terms")
+        closed = with_vocabularies(source, plan, Workers(workers, client, progress), terms, (step, steps))
+        plan, schema = replace(plan, schema=closed), Schema(tuple(closed[v.name] for v in schema if v.name in closed))
+        release()
 
     def counted(
         want: str, given: Schema | None, ending: str = "", families: tuple[Name, ...] = ()
@@ -209,7 +235,8 @@ def fit_rows(
         nonlocal step
         step += 1
         now, of = step, max(step, steps)
-        asked = CountRequest(target, given, columns if given is None else plan.schema.names, weight, want)
+        names = [v.name for v in plan.schema if not (v.textual and want == "values")]
+        asked = CountRequest(target, given, columns if given is None else names, weight, want)
         report = None if progress is None else lambda far: progress(far._replace(step=now, steps=of))
         kept = place if place is None or not ending else place.with_name(f"{place.name}.{ending}")
         ours = replace(planned(source, asked), families=families)
@@ -258,6 +285,8 @@ def fit_rows(
         if names := model.wider_families(stats, result):
             stats = joined(stats, of_families("families", stats.schema, tuple(names)))
         return clone(model).fit_graph_stats(stats, result)  # type: ignore[no-any-return]
+    if unknown is not None:
+        stats = opened_again(stats, unknown)
     return clone(model).fit_stats(stats)  # type: ignore[no-any-return]
 
 

@@ -26,6 +26,8 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
+from bayes_engine.models.complement import ComplementNaiveBayes
+from bayes_engine.models.counted_naive_bayes import refuse_scores
 from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.spode import SPODE
@@ -52,6 +54,7 @@ from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, 
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up, folded
 from bayes_engine.scale.super_parent import spodes
+from bayes_engine.scale.texts import refuse_texts
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import PartialNode, PartialStatistics, in_order, merged
 from bayes_engine.store.statistics import load_partial, packed_partial
@@ -127,6 +130,8 @@ def held_out_risk(
         raise ParameterError(
             "{model} gives no probabilities, so its decisions have no risk", model=type(model).__name__
         )
+    if isinstance(model, ComplementNaiveBayes):
+        refuse_scores(type(model).__name__)
     division = Division(checked_folds(folds), groups, seed)
     schema = schema if schema is not None else getattr(model, "schema", None)
     target = target_of(schema, target)
@@ -137,6 +142,7 @@ def held_out_risk(
         return planned(source, CountRequest(target, given, columns, weight, want, also))
 
     plan = plan_for(want, schema, columns)
+    refuse_texts(model, plan.schema, given=schema is not None)
     given, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
@@ -252,7 +258,7 @@ def evaluate_files(
     target = target if target is not None else learnt.target_.name
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(known, target))
     also = () if groups is None or groups in known.names else (groups,)
-    plan = planned(source, CountRequest(target, known, known.names, weight, "columns", also))
+    plan = planned(source, CountRequest(target, known, known.names, weight, "columns", also, texts=True))
     division = Division(1, groups, 0)
     workers = Workers(threads_of(threads, client, plan), client, progress)
     classes = tuple(model.classes_.tolist())

@@ -393,10 +393,19 @@ def held_by_thread(plan: CountPlan) -> float:
     >>> round(held_by_thread(plan) / 1e6)
     50
     """
-    read = len(plan.read)
+    read = len(plan.read) + texts_as_columns(plan)
     rows = batch_rows(read)
     points = 3.0 * 5.0 * 8.0 * MOST_POINTS * sum(v.numeric for v in plan.schema) if plan.want == "values" else 0.0
     return read * (2.0**20 + 32.0 * rows) + points
+
+
+TEXT = 255
+"""A text takes as much room as so many columns: it has its characters, and many terms."""
+
+
+def texts_as_columns(plan: CountPlan) -> int:
+    """As how many more columns the texts of a plan count."""
+    return TEXT * sum(v.textual for v in plan.schema)
 
 
 def release() -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
 from bayes_engine.scale.arrow import NOTHING, SORTS, WORDS, CountPlan, Sort, arrow, sort_of_type, variable_of
 from bayes_engine.scale.block import Block, End, Reached, one_line
-from bayes_engine.scale.scan import BATCH, batch_rows
+from bayes_engine.scale.scan import BATCH, batch_rows, texts_as_columns
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.schema import Schema
 
@@ -77,25 +77,30 @@ class Parquet:
         for i, (path, metadata, types) in enumerate(zip(self.paths, self.metadata, self.found, strict=True)):
             before, groups = 0, metadata.num_row_groups
             declared = {name for name in plan.read if arrow().types.is_dictionary(types[name])}
-            strings = [n for n in plan.read if sort_of_type(types[n]) == "strings" and n not in declared]
+            texts = {v.name for v in plan.schema if v.textual}
+            strings = [n for n in plan.read if sort_of_type(types[n]) == "strings" and n not in declared | texts]
+            wide = texts_as_columns(plan)
             for group in range(groups):
                 rows = metadata.row_group(group).num_rows
                 if (i, group) not in tree:
                     if apart:
-                        read = partial(_found_again, path.absolute(), self.sources[i], group, plan.read, strings)
+                        read = partial(_found_again, path.absolute(), self.sources[i], group, plan.read, strings, wide)
                     else:
-                        read = partial(_row_group, path, metadata, group, plan.read, strings)
+                        read = partial(_row_group, path, metadata, group, plan.read, strings, wide)
                     yield Block((i, group), self.names[i], group + 1, groups, before, declared, read, rows)
                 before += rows
             yield End(i, groups)
 
 
-def _row_group(path: Path, metadata: Any, group: int, columns: Sequence[str], strings: list[str]) -> Iterator[Any]:
-    """The batches of one row group, read piece by piece, its strings as dictionaries."""
+def _row_group(
+    path: Path, metadata: Any, group: int, columns: Sequence[str], strings: list[str], wide: int = 0
+) -> Iterator[Any]:
+    """The batches of one row group, read piece by piece, its strings as dictionaries; it is as `wide` as so many more
+    columns."""
     with arrow("pyarrow.parquet").ParquetFile(
         path, metadata=metadata, read_dictionary=strings, buffer_size=BUFFER, pre_buffer=False
     ) as file:
-        rows, most = 0, min(BATCH, batch_rows(len(columns)))
+        rows, most = 0, min(BATCH, batch_rows(len(columns) + wide))
         batches = file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False)
         while True:
             try:
@@ -125,7 +130,9 @@ def _of_column(file: Any, group: int, columns: Sequence[str], error: Exception) 
     return error
 
 
-def _found_again(path: Path, then: PartialSource, group: int, columns: Sequence[str], strings: list[str]) -> Any:
+def _found_again(
+    path: Path, then: PartialSource, group: int, columns: Sequence[str], strings: list[str], wide: int = 0
+) -> Any:
     """As `_row_group`, in a process that has not opened the file: it must be the one that was looked at."""
     if not path.is_file() or source_of(path) != then:
         raise ReadError(
@@ -133,7 +140,7 @@ def _found_again(path: Path, then: PartialSource, group: int, columns: Sequence[
             "under the same paths",
             path=str(path),
         )
-    return _row_group(path, arrow("pyarrow.parquet").read_metadata(path), group, columns, strings)
+    return _row_group(path, arrow("pyarrow.parquet").read_metadata(path), group, columns, strings, wide)
 
 
 class Csv:
@@ -279,8 +286,9 @@ class Batches:
             compared(plan.read, [*self.names, name], [*self.found, types], plan.given)
             declared = {n for n in plan.read if arrow().types.is_dictionary(types[n])}
             table = table.select(list(plan.read)).unify_dictionaries()
+            wide = texts_as_columns(plan)
             if (0, index) not in tree:
-                yield Block((0, index), name, index + 1, 0, 0, declared, partial(_parts, table))
+                yield Block((0, index), name, index + 1, 0, 0, declared, partial(_parts, table, wide))
             index += 1
             following = next(self._rest, None)
             table = None if following is None else as_table(following, index + 1)
@@ -306,11 +314,12 @@ def as_table(batch: Any, number: int) -> Any:
         ) from error
 
 
-def _parts(table: Any) -> Iterator[Any]:
-    """At most BATCH rows at a time."""
-    pieces = table.to_batches(max_chunksize=BATCH) if hasattr(table, "to_batches") else [table]
+def _parts(table: Any, wide: int = 0) -> Iterator[Any]:
+    """At most BATCH rows at a time, fewer of what is as `wide` as so many more columns."""
+    most = min(BATCH, batch_rows(len(table.schema.names) + wide)) if wide else BATCH
+    pieces = table.to_batches(max_chunksize=most) if hasattr(table, "to_batches") else [table]
     for piece in pieces:
-        yield from (piece.slice(start, BATCH) for start in range(0, piece.num_rows, BATCH))
+        yield from (piece.slice(start, most) for start in range(0, piece.num_rows, most))
 
 
 def paths_of(path_or_paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], suffix: str) -> list[Path]:
@@ -436,11 +445,13 @@ class CountRequest(NamedTuple):
     """Columns that are read and not counted."""
     unlabelled: bool = False
     """Whether there may be no target."""
+    texts: bool = False
+    """Whether there may be texts whose vocabulary is not known."""
 
 
 def planned(source: Source, request: CountRequest) -> CountPlan:
     """What is to be counted, compared with what the files have."""
-    target, schema, columns, weight, want, also, unlabelled = request
+    target, schema, columns, weight, want, also, unlabelled, texts = request
     names, of_files = source.names, source.found
     if target is None and schema is not None and schema.target is not None:
         target = schema.target.name
@@ -469,12 +480,12 @@ def planned(source: Source, request: CountRequest) -> CountPlan:
                 file=names[0],
             )
         variables.append(described.get(name, variable_of(name, sorts[name])))
-    texts = [v.name for v in variables if v.textual]
-    if texts:
+    unknown = [v.name for v in variables if v.textual and not (v.declared and want == "columns")]
+    if unknown and not texts:
         raise TableError(
-            "column '{column}' is a text, which is not counted in blocks: a vocabulary needs all its rows first; take "
-            "numbers or levels, or fit a sample",
-            column=texts[0],
+            "column '{column}' is a text, and the count of its terms needs their vocabulary first: fit_files finds it "
+            "for naive Bayes in a pass of its own, or schema= declares it for want='columns'",
+            column=unknown[0],
         )
     if weight is not None and sorts[weight] not in ("numbers", "nothing"):
         raise TableError(

@@ -110,12 +110,7 @@ def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tu
     except ValueError:  # "empty vocabulary", or none is left after the choice
         if known:
             return known, TermColumn(sparse.csr_array((len(texts), len(known))), missing)
-        raise NoTerms(
-            "the texts of column '{column}' hold no term that stands in {min_df} of them; lower min_df, or set the "
-            "column aside",
-            column=str(column.name),
-            min_df=rule.min_df,
-        ) from None
+        raise no_terms(str(column.name), rule) from None
     terms_met = reader.get_feature_names_out().tolist()
     if not known:
         return tuple(terms_met), TermColumn(counts, missing)
@@ -125,6 +120,16 @@ def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tu
     wide = counts.tocoo()
     columns = np.array([place[t] for t in terms_met], dtype=np.intp)[wide.col]
     return terms, TermColumn(sparse.csr_array((wide.data, (wide.row, columns)), (len(texts), len(terms))), missing)
+
+
+def no_terms(column: str, rule: TextRule) -> NoTerms:
+    """The error of a column whose texts hold no term, or too rare ones."""
+    return NoTerms(
+        "the texts of column '{column}' hold no term that stands in {min_df} of them; lower min_df, or set the "
+        "column aside",
+        column=column,
+        min_df=rule.min_df,
+    )
 
 
 def as_presence(column: TermColumn) -> TermColumn:

@@ -1,0 +1,274 @@
+"""Texts in files: the vocabulary and the counts are those of a fit in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import (
+    TAN,
+    ComplementNaiveBayes,
+    NaiveBayes,
+    Schema,
+    SemiSupervisedNB,
+    classify_files,
+    collect_parquet,
+    evaluate_files,
+    fit_batches,
+    fit_files,
+    held_out_risk,
+    load_model,
+    save_model,
+)
+from bayes_engine.errors import BayesEngineError, NoTerms, ParameterError, StoreError, TableError
+from bayes_engine.scale import Progress, texts
+from bayes_engine.scale.texts import TermTally
+
+WORDS = np.array(
+    ["win", "a", "prize", "now", "call", "free", "lunch", "at", "noon", "免费", "领奖", "day", "again", "x1", "Z"]
+)
+
+
+def mails(n: int, *, missing: float = 0.1, seed: int = 0) -> pd.DataFrame:
+    """Words of unequal frequency, a second text, a level, a number, counts."""
+    rng = np.random.default_rng(seed)
+    c = rng.integers(0, 2, n)
+    share = 1.0 / np.arange(1, len(WORDS) + 1)
+    drawn = [" ".join(rng.choice(WORDS, rng.integers(0, 9), p=np.roll(share, 5 * k) / share.sum()).tolist()) for k in c]
+    drawn = [f"{text} only{i}" if i % 7 == 0 else text for i, text in enumerate(drawn)]
+    frame = pd.DataFrame({"text": pd.Series(drawn, dtype=object), "title": pd.Series(drawn[::-1], dtype=object)})
+    frame["from"] = np.where(rng.random(n) < 0.5, "home", "work")
+    frame["size"] = rng.normal(c, 1.0)
+    frame["links"] = rng.poisson(1 + c).astype(float)
+    frame["w"] = rng.integers(1, 4, n).astype(float)
+    frame["kind"] = np.array(["ham", "spam"])[c]
+    frame.loc[rng.random(n) < missing, "text"] = None
+    return frame
+
+
+def written(frame: pd.DataFrame, folder: Path, group: int = 30) -> Path:
+    folder.mkdir(exist_ok=True)
+    for i, part in enumerate(np.array_split(np.arange(len(frame)), 2)):
+        frame.iloc[part].to_parquet(folder / f"part{i}.parquet", row_group_size=group)
+    return folder
+
+
+def assert_same(ours: Any, theirs: Any, X: pd.DataFrame) -> None:
+    """Vocabulary, counts and answers."""
+    assert ours.schema_.names == theirs.schema_.names
+    for v in theirs.schema_:
+        if v.textual:
+            assert ours.schema_[v.name] == v
+            a, b = ours.stats_.texts.columns[v.name], theirs.stats_.texts.columns[v.name]
+            assert a.names == b.names
+            np.testing.assert_array_equal(a.sums, b.sums)
+            np.testing.assert_array_equal(a.weight, b.weight)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-12)
+    assert ours.predict(X).tolist() == theirs.predict(X).tolist()
+
+
+MULTINOMIAL = {"text": "multinomial"}
+
+
+def test_a_vocabulary_of_files_is_that_of_a_fit(tmp_path: Path) -> None:
+    frame, told = mails(60), list[Progress]()
+    X = frame[["text", "size"]]
+    model = NaiveBayes(likelihoods=MULTINOMIAL, text={"min_df": 2, "max_features": 6})
+    folder = written(frame, tmp_path / "rows")
+    ours = fit_files(model, folder, target="kind", columns=list(X), progress=told.append, threads=1)
+    assert_same(ours, model.fit(X, frame["kind"]), X)
+    assert {(far.step, far.steps) for far in told} == {(1, 2), (2, 2)}
+
+
+def test_complement_naive_bayes_of_files(tmp_path: Path) -> None:
+    frame = mails(40)
+    X = frame[["text", "links"]]
+    folder = written(frame, tmp_path / "rows")
+    ours = fit_files(ComplementNaiveBayes(), folder, target="kind", columns=list(X), threads=1)
+    assert_same(ours, ComplementNaiveBayes().fit(X, frame["kind"]), X)
+
+
+def refused(error: type[BayesEngineError], model: Any, path: Any, **ask: Any) -> str:
+    with pytest.raises(error) as raised:
+        fit_files(model, path, target="kind", threads=1, **ask)
+    return str(raised.value)
+
+
+def test_what_texts_in_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = mails(30)
+    folder = written(frame, tmp_path / "rows")
+    model = NaiveBayes(likelihoods=MULTINOMIAL)
+    said = refused(NoTerms, NaiveBayes(likelihoods=MULTINOMIAL, text={"min_df": 99}), folder, columns=["text"])
+    assert "'text' hold no term that stands in 99" in said
+    assert "cannot have the likelihood" in refused(ParameterError, NaiveBayes(likelihoods={"size": "multinomial"}),
+                                                   folder, columns=["text", "size"])  # fmt: skip
+    assert "EM over files" in refused(ParameterError, SemiSupervisedNB(model), folder, columns=["text"])
+    fitted = model.fit(frame[["text"]], frame["kind"])
+    assert "which TAN cannot read" in refused(TableError, TAN(), folder, schema=fitted.schema_)
+    with pytest.raises(TableError, match="fit_files finds it for naive Bayes"):
+        collect_parquet(folder, target="kind", schema=fitted.schema_)
+    with pytest.raises(ParameterError, match="each fold would find its vocabulary"):
+        held_out_risk(model, folder, target="kind", columns=["text"])
+    with pytest.raises(ParameterError, match="calibrate it first"):
+        held_out_risk(ComplementNaiveBayes(), folder, target="kind", columns=["text"])
+    monkeypatch.setattr(texts, "MOST_TERMS", 3)
+    assert "vocabulary of column 'text' has" in refused(TableError, model, folder, columns=["text"])
+    monkeypatch.setattr(texts, "MOST_MET", 5)
+    assert "'text' holds more than 5 distinct terms" in refused(TableError, model, folder, columns=["text"])
+
+
+def test_a_tally_of_terms_travels_as_bytes() -> None:
+    tally = TermTally("text", {"a": 2, "\ud800": 1}, {"a": 3.0, "\ud800": 1.0})
+    empty = TermTally("other")
+    assert texts._unpacked(texts._packed((tally, empty)), ["text", "other"]) == (tally, empty)
+
+
+MODELS = [
+    NaiveBayes(likelihoods=MULTINOMIAL),
+    NaiveBayes(likelihoods=MULTINOMIAL, text={"ngrams": (1, 2), "presence": True, "max_features": 20}),
+    NaiveBayes(likelihoods={"text": "bernoulli", "title": "multinomial"}, text={"columns": ["text"], "min_df": 3}),
+    NaiveBayes(likelihoods=MULTINOMIAL, text={"analyzer": "char_wb", "ngrams": (1, 3), "lowercase": False}),
+    NaiveBayes(likelihoods=MULTINOMIAL, discretize="mdlp", missing="category"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("kind", ["parquet", "csv", "batches"])
+def test_every_reading_of_texts(model: NaiveBayes, kind: str, tmp_path: Path) -> None:
+    frame = mails(400)
+    X = frame[["text", "title", "from", "size"]]
+    ask: dict[str, Any] = {"target": "kind", "columns": list(X), "weight": "w"}
+    if kind == "batches":
+        ours = fit_batches(model, lambda: (frame[i : i + 90] for i in range(0, 400, 90)), **ask)
+    elif kind == "csv":
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        frame = pd.read_csv(tmp_path / "rows.csv")
+        X = frame[list(X)]
+        ours = fit_files(model, tmp_path / "rows.csv", **ask)
+    else:
+        ours = fit_files(model, written(frame, tmp_path / "rows"), **ask)
+    theirs = NaiveBayes(**model.get_params()).fit(X, frame["kind"], frame["w"])
+    assert_same(ours, theirs, X)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", [False, True])
+def test_known_terms_of_a_schema_stay_in_front(closed: bool, tmp_path: Path) -> None:
+    frame = mails(200)
+    X = frame[["text", "from"]]
+    first = NaiveBayes(likelihoods=MULTINOMIAL, text={"min_df": 2} if closed else None).fit(X[:20], frame["kind"][:20])
+    model = NaiveBayes(schema=first.schema_)
+    told: list[Progress] = []
+    ours = fit_files(model, written(frame, tmp_path / "rows"), target="kind", progress=told.append)
+    theirs = NaiveBayes(schema=first.schema_).fit(X, frame["kind"])
+    assert told[-1].steps == 2 - closed
+    assert_same(ours, theirs, X)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_a_closed_vocabulary_is_counted_and_taken_by_em(tmp_path: Path) -> None:
+    frame = mails(200, missing=0.0)
+    folder = written(frame, tmp_path / "rows")
+    X = frame[["text", "size"]]
+    first = NaiveBayes(likelihoods=MULTINOMIAL, text={"min_df": 2}).fit(X, frame["kind"])
+    stats = collect_parquet(folder, target="kind", schema=first.schema_)
+    np.testing.assert_array_equal(stats.texts.columns["text"].sums, first.stats_.texts.columns["text"].sums)
+    with pytest.raises(TableError, match="schema= declares it for want='columns'"):
+        collect_parquet(folder, target="kind", schema=first.schema_, want="pairs")
+    assert held_out_risk(NaiveBayes(), folder, target="kind", schema=first.schema_).risk < 0.5
+    hidden = frame.assign(kind=frame["kind"].where(np.arange(200) % 3 == 0))
+    half = written(hidden, tmp_path / "half")
+    model = SemiSupervisedNB(NaiveBayes(schema=first.schema_), max_iter=5, tol=0.0)
+    ours = fit_files(model, half, target="kind")
+    theirs = SemiSupervisedNB(NaiveBayes(schema=first.schema_), max_iter=5, tol=0.0).fit(X, hidden["kind"])
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_a_model_of_texts_is_saved_and_judges_and_classifies_files(tmp_path: Path) -> None:
+    frame = mails(300)
+    X = frame[["text", "title", "size"]]
+    folder = written(frame, tmp_path / "rows")
+    model = NaiveBayes(likelihoods={"text": "multinomial", "title": "multinomial"})
+    ours = fit_files(model, folder, target="kind", columns=list(X))
+    save_model(ours, tmp_path / "model.bayes")
+    np.testing.assert_array_equal(load_model(tmp_path / "model.bayes").predict_proba(X), ours.predict_proba(X))
+    wrong = float((ours.predict(X) != frame["kind"]).mean())
+    assert evaluate_files(ours, folder, target="kind").risk == pytest.approx(wrong)
+    classify_files(ours, folder, tmp_path / "answers.parquet")
+    assert pd.read_parquet(tmp_path / "answers.parquet").shape[0] == 300
+    more = ours.partial_fit(X, frame["kind"])
+    np.testing.assert_array_equal(more.stats_.class_weight, 2 * ours.stats_.class_weight / 2)
+
+
+@pytest.mark.slow
+def test_missing_texts_are_refused_where_the_model_says_so(tmp_path: Path) -> None:
+    frame = mails(100)
+    model = NaiveBayes(likelihoods=MULTINOMIAL, missing="error")
+    assert "missing" in refused(TableError, model, written(frame, tmp_path / "rows"), columns=["text"])
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [1, 2])
+def test_the_passes_of_texts_go_on_where_they_were_broken_off(step: int, tmp_path: Path) -> None:
+    frame = mails(300)
+    X = frame[["text", "size"]]
+    folder, kept = written(frame, tmp_path / "rows"), tmp_path / "kept"
+    model = NaiveBayes(likelihoods=MULTINOMIAL, text={"max_features": 9})
+    ask: dict[str, Any] = {"target": "kind", "columns": list(X), "resume": kept, "threads": 1}
+
+    def stopping(far: Progress) -> None:
+        if far.step == step and far.rows > 100:
+            raise Stop
+
+    with pytest.raises(Stop):
+        fit_files(model, folder, progress=stopping, **ask)
+    assert (tmp_path / "kept.terms").exists() and kept.exists() == (step == 2)
+    told: list[Progress] = []
+    ours = fit_files(model, folder, progress=told.append, **ask)
+    assert all(far.rows_now < 300 for far in told if far.step == step)
+    assert_same(ours, model.fit(X, frame["kind"]), X)
+    with pytest.raises(StoreError, match="another text"):
+        fit_files(NaiveBayes(likelihoods=MULTINOMIAL, text={"ngrams": 2}), folder, **ask)
+
+
+@pytest.mark.slow
+def test_texts_on_the_workers_of_a_cluster(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    frame = mails(300)
+    X = frame[["text", "size"]]
+    folder = written(frame, tmp_path / "rows")
+    model = NaiveBayes(likelihoods=MULTINOMIAL, text={"max_features": 9})
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        ours = fit_files(model, folder, target="kind", columns=list(X), client=client)
+    assert_same(ours, model.fit(X, frame["kind"]), X)
+
+
+@pytest.mark.slow
+def test_schema_of_kinds_alone(tmp_path: Path) -> None:
+    """A schema that calls a column a text, and a model that says how it is read."""
+    frame = mails(100)
+    X = frame[["from", "text"]]
+    schema = Schema.infer(frame[["from", "text", "kind"]])
+    schema = Schema(tuple(v for v in schema if v.name != "text") + tuple(
+        type(v)(v.name, "text") for v in schema if v.name == "text"))  # fmt: skip
+    model = NaiveBayes(likelihoods=MULTINOMIAL, schema=schema)
+    ours = fit_files(model, written(frame, tmp_path / "rows"), target="kind")
+    theirs = model.fit(X, frame["kind"])
+    assert ours.schema_["text"].levels == theirs.schema_["text"].levels
+    assert ours.predict(X).tolist() == theirs.predict(X).tolist()
