@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.models.aode import AODE
@@ -161,6 +162,10 @@ def fit_files(
     chooses by it), up to 1,048,576 distinct terms of a column, of which 262,144 may be in its vocabulary. This is that
     of a fit in memory, and so are the counts, which the next pass finds under it.
 
+    A `Pipeline` of scikit-learn's `CountVectorizer` or `TfidfVectorizer`, `TfidfTransformer` where it is wanted, and
+    `MultinomialNB`, `ComplementNB` or `BernoulliNB` takes two passes over the one text of `columns`: document
+    frequencies, which are vocabulary and idf; then the weights, summed (to 1e-12). `resume` and `client` are refused.
+
     EM takes one pass for each E step, whose parts are added in an order that files and row groups fix, so that its
     trace is the same on a cluster, whichever workers are lost, and that of a fit in memory but for rounding: before it,
     a `GaussianMixture` takes two passes (means and deviations, with a sample of 65,536 rows that starts are drawn from;
@@ -198,6 +203,15 @@ def fit_rows(
     hidden = isinstance(model, GaussianMixture | SemiSupervisedNB)
     if isinstance(model, BayesianNetwork):
         return network_of_files(model, files, None, target, progress, resume, threads, client)
+    if isinstance(model, Pipeline):
+        if resume is not None or client is not None:
+            raise ParameterError(
+                "a Pipeline of files is learnt in one run on this machine: leave resume= and client= out, or take "
+                "NaiveBayes or ComplementNaiveBayes, which read texts themselves"
+            )
+        from bayes_engine.scale.tf_idf import pipeline_of_files  # scikit-learn's vectorizers, where they are wanted
+
+        return cast(M, pipeline_of_files(model, files, target, progress, threads))
     want = "columns" if hidden else wanted(model)
     inner = inner_of(model) if isinstance(model, SemiSupervisedNB) else model
     schema = schema if schema is not None else getattr(inner, "schema", None)

@@ -122,15 +122,20 @@ class TermTally:
             terms = tuple(met[v] for v in there)
             if not terms:
                 raise no_terms(variable.name, rule)
-        if len(terms) > MOST_TERMS:
-            raise TableError(
-                "the vocabulary of column '{column}' has {n} terms, and the most is {most}; raise min_df, or set "
-                "max_features",
-                column=variable.name,
-                n=len(terms),
-                most=MOST_TERMS,
-            )
+        refuse_large(variable.name, len(terms))
         return terms
+
+
+def refuse_large(column: str, terms: int) -> None:
+    """Raises TableError where a vocabulary has more terms than MOST_TERMS."""
+    if terms > MOST_TERMS:
+        raise TableError(
+            "the vocabulary of column '{column}' has {n} terms, and the most is {most}; raise min_df, or set "
+            "max_features",
+            column=column,
+            n=terms,
+            most=MOST_TERMS,
+        )
 
 
 def with_vocabularies(

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 
 from bayes_engine import (
     TAN,
+    BernoulliNB,
     ComplementNaiveBayes,
+    ComplementNB,
+    MultinomialNB,
     NaiveBayes,
     Schema,
     SemiSupervisedNB,
@@ -272,3 +278,68 @@ def test_schema_of_kinds_alone(tmp_path: Path) -> None:
     theirs = model.fit(X, frame["kind"])
     assert ours.schema_["text"].levels == theirs.schema_["text"].levels
     assert ours.predict(X).tolist() == theirs.predict(X).tolist()
+
+
+def assert_same_pipeline(ours: Any, theirs: Any, X: list[str]) -> None:
+    assert ours[0].vocabulary_ == theirs[0].vocabulary_
+    for a, b in zip(ours[:-1], theirs[:-1], strict=True):
+        assert hasattr(a, "idf_") == hasattr(b, "idf_")
+        if hasattr(b, "idf_"):
+            np.testing.assert_array_equal(a.idf_, b.idf_)
+    np.testing.assert_allclose(ours[-1].feature_count_, theirs[-1].feature_count_, rtol=1e-12)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
+
+
+def test_tf_idf_of_files_is_that_of_a_fit(tmp_path: Path) -> None:
+    frame, told = mails(40, missing=0.0), list[Progress]()
+    folder, X = written(frame, tmp_path / "rows"), frame["text"].tolist()
+    model = make_pipeline(CountVectorizer(min_df=2, max_df=0.8, max_features=8), TfidfTransformer(), ComplementNB())
+    ours = fit_files(model, folder, target="kind", columns=["text"], progress=told.append, threads=1)
+    assert_same_pipeline(ours, clone(model).fit(X, frame["kind"]), X)
+    assert {(far.step, far.steps) for far in told} == {(1, 2), (2, 2)} and not hasattr(model[0], "vocabulary_")
+    assert "leave resume= and client= out" in refused(ParameterError, model, folder, resume=tmp_path / "kept")
+    assert "reads one column" in refused(ParameterError, model, folder)
+    other = make_pipeline(CountVectorizer(vocabulary=["a"]), ComplementNB())
+    assert "neither with a vocabulary given" in refused(ParameterError, other, folder, columns="text")
+    none = make_pipeline(CountVectorizer(min_df=99), ComplementNB())
+    assert "stands in 99" in refused(NoTerms, none, folder, columns="text")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(TfidfVectorizer(), MultinomialNB()),
+        make_pipeline(
+            TfidfVectorizer(sublinear_tf=True, smooth_idf=False, ngram_range=(1, 2)), ComplementNB(norm=True)
+        ),
+        make_pipeline(TfidfVectorizer(use_idf=False, norm="l1", min_df=0.02), MultinomialNB(alpha=0.1)),
+        make_pipeline(CountVectorizer(binary=True, max_features=7), BernoulliNB()),
+        make_pipeline(CountVectorizer(analyzer="char", ngram_range=(1, 2)), TfidfTransformer(), MultinomialNB()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["parquet", "csv", "batches"])
+def test_every_weighing_of_terms(model: Any, kind: str, tmp_path: Path) -> None:
+    frame = mails(400, missing=0.0)
+    frame["text"] = frame["text"] + " end"
+    X = frame["text"].tolist()
+    ask: dict[str, Any] = {"target": "kind", "columns": "text", "weight": "w"}
+    if kind == "batches":
+        ours = fit_batches(model, lambda: (frame[i : i + 90] for i in range(0, 400, 90)), **ask)
+    elif kind == "csv":
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        ours = fit_files(model, tmp_path / "rows.csv", **ask)
+    else:
+        ours = fit_files(model, written(frame, tmp_path / "rows"), **ask)
+    last = model.steps[-1][0]
+    assert_same_pipeline(ours, clone(model).fit(X, frame["kind"], **{f"{last}__sample_weight": frame["w"]}), X)
+
+
+@pytest.mark.slow
+def test_a_missing_text_has_no_tf_idf(tmp_path: Path) -> None:
+    frame = mails(100)
+    row = int(frame["text"].isna().to_numpy().argmax()) + 1
+    model = make_pipeline(TfidfVectorizer(), MultinomialNB())
+    said = refused(BayesEngineError, model, written(frame, tmp_path / "rows"), columns="text")
+    assert f"column 'text' has no text in row {row}" in said
