@@ -41,6 +41,7 @@ from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.labels import checked_weights
 from bayes_engine.table.dataframes import to_pandas
+from bayes_engine.table.encode import Table
 from bayes_engine.table.levels import sort_levels
 from bayes_engine.table.schema import Variable
 
@@ -240,6 +241,9 @@ class SemiSupervisedNB(DecisionMixin, EstimatorAround, ClassifierMixin, BaseEsti
     def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger:
         """Every log term of the prediction, as `GenerativeClassifier.explain`."""
         return self._fitted().explain(X, given)
+
+    def _joint(self, X: Any) -> tuple[Table, Array]:
+        return self._fitted()._joint(X)
 
     def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
         return self._fitted()._posterior(X)

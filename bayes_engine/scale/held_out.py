@@ -300,15 +300,16 @@ def _by_class(piece: Piece, plan: CountPlan, classes: tuple[Any, ...]) -> Array:
 
 
 def judging(model: Any) -> Any:
-    """What says which columns a model reads, and what its prior is: itself, or the model that it calibrates. Raises
-    ParameterError where nothing does."""
-    model = model if hasattr(model, "schema_") else getattr(model, "estimator_", model)
-    if not hasattr(model, "schema_") or not hasattr(model, "prior_by_class"):
+    """What says which columns a model reads, and what its prior is: itself, or the model that it calibrates or
+    fits by EM. Raises ParameterError where nothing does."""
+    inner = getattr(model, "estimator_", model)
+    judge = next((one for one in (model, inner) if hasattr(one, "schema_") and hasattr(one, "prior_by_class")), None)
+    if judge is None:
         raise ParameterError(
             "{model} does not say which columns it reads and what its prior is, so files are not scored by it",
             model=type(model).__name__,
         )
-    return model
+    return judge
 
 
 class _FoldCounts(NamedTuple):
