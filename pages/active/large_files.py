@@ -138,6 +138,6 @@ def sample_notice(there: bool) -> None:
         )
         if not there:
             st.button(
-                _("Fit to all rows, and judge there"), key="sample_all_rows", icon=":material/database:",
+                _("Fit and judge on all rows"), key="sample_all_rows", icon=":material/database:",
                 type="tertiary", **goes_to("model", lambda state: state.showing(keys.MODEL_VIEW.to("conditionals"))),
             )  # fmt: skip

@@ -24,6 +24,8 @@ _CONTROLS = (
 )
 _NUMBERS = ".st-key-factors *, .st-key-super_parents *"
 """Numbers that open what they were counted from: on paper they are numbers."""
+_KEPT = f"{_NUMBERS}, .st-key-sheet_body *"
+"""These, and what is chosen in an exercise, which is one of its blanks."""
 _STYLE = private.style(
     """
 .print_corner, .paper-table, .js-plotly-plot .traced { display: none; }
@@ -35,9 +37,9 @@ _STYLE = private.style(
     position: static !important; inset: auto !important; transform: none !important;
   }
   [st=Sidebar], [st=Header], [st=Toolbar], [st=ExpandSidebarButton], [st=Dialog], [st=StatusWidget],
-  [st=SkipToContent], [st=PopoverBody], [st=MainBlockContainer] button:not(NUMBERS),
-  [st=MainBlockContainer] [st=ElementContainer]:has(CONTROLS):not(NUMBERS),
-  [st=MainBlockContainer] :is(CONTROLS):not(NUMBERS),
+  [st=SkipToContent], [st=PopoverBody], [st=InputInstructions], [st=MainBlockContainer] button:not(KEPT),
+  [st=MainBlockContainer] [st=ElementContainer]:has(CONTROLS):not(KEPT),
+  [st=MainBlockContainer] :is(CONTROLS):not(KEPT),
   .st-key-lesson_bar, .st-key-presenter_bar, .st-key-class_line, [class*="st-key-workspace_notice"],
   .st-key-sheet_controls, .st-key-sheet_progress, [st=Expander]:has(details:not([open])), .modebar, #skeleton {
     display: none !important;
@@ -71,7 +73,9 @@ _STYLE = private.style(
   }
   .print_corner img { display: block; width: 28mm; height: 28mm; margin: 0 auto 1mm; background: #fff; }
 }
-""".replace("CONTROLS", _CONTROLS).replace("NUMBERS", _NUMBERS)
+""".replace("CONTROLS", _CONTROLS)
+    .replace("KEPT", _KEPT)
+    .replace("NUMBERS", _NUMBERS)
 )
 _FROM_DARK = private.style("""
 @media print {
@@ -79,6 +83,11 @@ _FROM_DARK = private.style("""
   .js-plotly-plot .errorbars path { stroke: #1c1b1a !important; }
   .js-plotly-plot rect.bg { fill: #fff !important; stroke: none !important; }
   .js-plotly-plot :is(.gridlayer, .zerolinelayer) path { stroke: #d8d6d3 !important; }
+  :is([st=TextInput], [st=Selectbox]) :is(div, input) { background: #fff !important; border-color: #8c8984 !important; }
+  [st=TextInput] input, [st=Selectbox] :is(div, input) {
+    color: #1c1b1a !important; -webkit-text-fill-color: #1c1b1a !important;
+  }
+  [st=MarkdownContainer] :is(td, th) { border-color: #d8d6d3 !important; }
   [st=Alert] div { background: #f4f3f0 !important; color: #1c1b1a !important; }
   [st=MetricDelta] { background: none !important; color: #1c1b1a !important; }
   [st=MetricDelta] * { color: #1c1b1a !important; }

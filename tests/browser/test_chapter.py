@@ -138,3 +138,29 @@ def test_a_wrong_answer_becomes_right_by_what_is_tried_and_leaving_keeps_the_sta
     expect(bar).to_be_hidden()
     left = soon(page, lambda: state_of(page), lambda state: not state.view)
     assert left.shelf[0].parameters == (("alpha", 2.0),) and left.table == "watermelon3"
+
+
+BESIDE = """() => {
+  const body = document.querySelector(".st-key-sheet_body")
+  const boxes = query => [...body.querySelectorAll(query)].map(e => e.getBoundingClientRect())
+  const blanks = boxes("[data-testid='stTextInput']")
+  return blanks.length > 0 && boxes("table").every(table => blanks.every(({ left, right, top, bottom }) =>
+    left >= table.right || right <= table.left || top >= table.bottom || bottom <= table.top))
+}"""
+"""Whether no blank lies on the rows."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_the_rows_of_a_sheet_lie_under_no_blank(app: App, new_page: Callable[..., Page], width: int) -> None:
+    page = new_page(viewport={"width": width, "height": 900})
+    view = (("chapter_part", "exercises"), ("sheet_number", 2))
+    page.goto(f"{app.url}/chapter?s={encode(State(language='en', table='watermelon3', view=view))}")
+    expect(page.locator(".st-key-sheet_tables table").first).to_be_visible()
+    settled(page)
+    soon(page, lambda: page.evaluate(BESIDE), lambda apart: apart)
+    named = page.locator(".st-key-sheet_named")
+    expect(named).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(named).to_contain_text("Naive Bayes · sheet 2")
+    soon(page, lambda: page.evaluate(BESIDE), lambda apart: apart)

@@ -87,6 +87,21 @@ def test_a_view_is_printed(app: App, new_page: Callable[..., Page], view: str) -
     assert across is not None and abs(box["x"] + box["width"] - across["x"] - across["width"]) < 60
 
 
+def test_an_exercise_keeps_its_blanks_in_ink_on_white(app: App, new_page: Callable[..., Page]) -> None:
+    page = new_page(color_scheme="dark")
+    view = {"chapter_part": "exercises", "sheet": "losses", "sheet_answers": (("p0", "1"),)}
+    on_paper(page, app, "chapter", showing(State(language="en", table="watermelon3"), **view))
+    body = page.locator(".st-key-sheet_body")
+    for blank in ("stTextInput", "stSelectbox"):
+        expect(body.get_by_test_id(blank).first).to_be_visible()
+        grounds = body.get_by_test_id(blank).locator("div").evaluate_all(
+            "all => [...new Set(all.map(e => getComputedStyle(e).backgroundColor))]"
+        )  # fmt: skip
+        assert grounds == ["rgb(255, 255, 255)"]
+    inks = body.locator("input").evaluate_all("all => all.map(e => getComputedStyle(e).color)")
+    assert inks and set(inks) == {"rgb(28, 27, 26)"}
+
+
 @pytest.mark.parametrize("view", ["decisions", "projection", "no label", "densities", "gibbs"])
 def test_canvases_are_vectors_on_paper(app: App, new_page: Callable[..., Page], view: str) -> None:
     path, state = SHOWN[view]

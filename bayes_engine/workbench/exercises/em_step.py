@@ -67,7 +67,7 @@ def em_step(drawn: Drawn) -> ExerciseSheet:
     values = pd.DataFrame([x], columns=[f"x{i}" for i in range(1, ROWS + 1)], index=[column])
     return ExerciseSheet(
         Message("Do one step of EM by hand: a mixture of two normal distributions, begun as the table says."),
-        ((Message("The values"), values), (Message("Start"), start)),
+        ((Message("The values"), values), (Message("Starting values"), start)),
         (
             Part(
                 Message("E step: what share of each value component 1 has"),

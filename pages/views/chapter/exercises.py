@@ -30,10 +30,24 @@ from pages.runtime.widgets import bound_to, choose, control, sets, within_limits
 
 IN_A_LINE = 3
 """So many blanks stand side by side on a wide page."""
-_STYLE = private.style("""
+_STYLE = private.style(
+    """
 .st-key-sheet_tables { gap: .25rem; }
-@media print { .st-key-sheet_controls, .st-key-sheet_progress { display: none !important; } }
-""")
+.st-key-sheet_tables [st=MarkdownContainer] { overflow-x: auto; }
+.st-key-sheet_tables table { font-size: .875rem; }
+.st-key-sheet_tables :is(td, th) { padding: .2rem .5rem; white-space: nowrap; }
+BODY { flex-wrap: wrap; gap: 1rem 2rem; }
+BODY > [st=Column]:first-child { flex: 0 1 auto; width: auto; min-width: 0; max-width: 100%; }
+BODY > [st=Column]:last-child { flex: 1 1 25rem; width: auto; min-width: min(25rem, 100%); }
+.st-key-sheet_named { display: none; }
+@media print {
+  .st-key-sheet_controls, .st-key-sheet_progress { display: none !important; }
+  .st-key-sheet_named { display: block; }
+  .st-key-sheet_body [st=Selectbox] svg { display: none; }
+}
+""".replace("BODY", ".st-key-sheet_body > * > [st=HorizontalBlock]")
+)
+"""The rows stand beside the blanks where there is room for both, else above them."""
 
 
 def section() -> None:
@@ -52,6 +66,8 @@ def section() -> None:
     except BayesEngineError as error:
         _other_table(error)
         return
+    with st.container(key="sheet_named"):
+        st.markdown(_("{exercise} · sheet {n}").format(exercise=_titles()[kind], n=number))
     _sheet(sheet)
     if kind == "rows" and predicting.shows("chapter/calculator"):
         _calculator()
@@ -141,7 +157,8 @@ def _other_table(error: BayesEngineError) -> None:
 
 def _sheet(sheet: ExerciseSheet) -> None:
     st.markdown(f"**{sheet.task.local(lambda text: md(text, 400))}**")
-    tables, steps = st.columns([2, 5], gap="large")
+    with st.container(key="sheet_body"):
+        tables, steps = st.columns([2, 5], gap="large")
     with tables, st.container(key="sheet_tables"):
         for title, rows in sheet.tables:
             st.caption(title.local(md))
