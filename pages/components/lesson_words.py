@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.workbench.lessons.lesson_format import Lesson
 from pages.runtime.escape import md
+
+_INDEXED = re.compile(r"(?<![A-Za-z_])([A-Za-zλθ])_([a-z]{1,2})(?:\\\^([a-z])_([a-z]))?(?![A-Za-z_])")
+
+
+def lesson_markdown(text: object, limit: int) -> str:
+    """A lesson's words as Markdown, with what has an index in them as a formula.
+
+    >>> lesson_markdown("λ_ij is the loss, credit_amount is a column", 80)
+    '$λ_{ij}$ is the loss, credit_amount is a column'
+    """
+    return _INDEXED.sub(_in_type, md(text, limit))
+
+
+def _in_type(found: re.Match[str]) -> str:
+    power = f"^{{{found[3]}_{found[4]}}}" if found[3] else ""
+    return f"${found[1]}_{{{found[2]}}}{power}$"
 
 
 def formula(lesson: Lesson) -> None:

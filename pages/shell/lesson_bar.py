@@ -13,7 +13,7 @@ from pages.active.files import NETWORK, SECOND_FILE, TABLE, Role, held, keep
 from pages.active.files import digest as digest_of
 from pages.components import held_back as hidden_parts
 from pages.components.component import component
-from pages.components.lesson_words import formula
+from pages.components.lesson_words import formula, lesson_markdown
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.state import current, goes_to, on_click
@@ -163,10 +163,10 @@ def _file_given(key: str, role: Role[Any], digest: str) -> None:
 
 def _read_and_try(running: lesson_in_use.Running, lesson: Lesson, language: str) -> None:
     if lesson.words:
-        st.markdown(md(lesson.text("words", language), 1000))
+        st.markdown(lesson_markdown(lesson.text("words", language), 1000))
     formula(lesson)
     if lesson.task:
-        st.markdown(f"**{_('Try')}**{_(': ')}{md(lesson.text('task', language), 400)}")
+        st.markdown(f"**{_('Try')}**{_(': ')}{lesson_markdown(lesson.text('task', language), 400)}")
     if lesson.change:
         st.button(
             _("Do it for me"),

@@ -11,7 +11,7 @@ from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import _, current_language
 from bayes_engine.workbench.lessons.built_in import contents, lessons, of_section
 from pages.active import lesson_in_use
-from pages.components.lesson_words import formula
+from pages.components.lesson_words import formula, lesson_markdown
 from pages.runtime import private
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
@@ -47,10 +47,10 @@ def _card(i: int, name: str) -> None:
         words, way = st.columns([5, 1], gap="medium")
         with words:
             st.markdown(f"**{i} · {md(lesson.text('title', language), 80)}**")
-            st.markdown(md(lesson.text("words", language), 1000))
+            st.markdown(lesson_markdown(lesson.text("words", language), 1000))
             formula(lesson)
-            st.markdown(f"**{_('Try')}**{_(': ')}{md(lesson.text('task', language), 400)}")
-            st.markdown(f"**{_('Question')}**{_(': ')}{md(lesson.text('question', language), 300)}")
+            st.markdown(f"**{_('Try')}**{_(': ')}{lesson_markdown(lesson.text('task', language), 400)}")
+            st.markdown(f"**{_('Question')}**{_(': ')}{lesson_markdown(lesson.text('question', language), 300)}")
         with way:
             _opens(name, _("Open"), f"lesson_{name}")
 
@@ -97,7 +97,9 @@ def errata() -> None:
     language = current_language()
     for i, one in enumerate(contents().corrections):
         text, way = st.columns([4, 1], vertical_alignment="center", gap="small")
-        where, printed, right = (md(one.text(name, language), 400) for name in ("where", "printed", "right"))
+        where, printed, right = (
+            lesson_markdown(one.text(name, language), 400) for name in ("where", "printed", "right")
+        )
         text.markdown(f"**{where}** · {_('printed')}{_(': ')}{printed} → {right}")
         with way:
             _opens(one.lesson, _("Show it"), f"correction_{i}")
