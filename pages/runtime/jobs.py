@@ -389,9 +389,10 @@ def _only(asked: dict[Hashable, Job]) -> None:
             stop_waiting(job)
 
 
-def progress_box(there: UnderWay) -> None:
+def progress_box(there: UnderWay, *, goes_on: bool = False) -> None:
     """In place of the rest of the page: what is being done, how far it is, and a button that stops it. A page may show
-    several, each once: the buttons go by the number of the job."""
+    several, each once: the buttons go by the number of the job. What was cancelled starts again, or `goes_on` from what
+    is kept of it."""
     if (page := _run.get()) is not None:
         if there.key in page.shown:
             return
@@ -399,7 +400,8 @@ def progress_box(there: UnderWay) -> None:
     if there.job is None:
         st.warning(_("Cancelled: {what}.").format(what=there.activity.local(md)), icon=":material/stop_circle:")
         key = f"job_again_{_declined().get(there.key, 0)}"
-        st.button(_("Start again"), icon=":material/play_arrow:", key=key, on_click=_start_again, args=(there.key,))
+        label = _("Go on") if goes_on else _("Start again")
+        st.button(label, icon=":material/play_arrow:", key=key, on_click=_start_again, args=(there.key,))
         return
     job = there.job
     box = _ProgressBox(job, _page_progress(there.part, job.begun))

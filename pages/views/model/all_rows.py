@@ -49,7 +49,8 @@ def fit_to_all_rows(table: active.FittableTable, fitted: active.Fitted) -> None:
             if (why := all_rows.compute_if_asked(large, table, fitted)) is not None:
                 st.error(_("Not all rows: {why}.").format(why=why.message.local(md)))
         except jobs.UnderWay as there:
-            jobs.progress_box(there)
+            asked = all_rows.judged_key if all_rows.asked() == "judge" else all_rows.key_of
+            jobs.progress_box(there, goes_on=all_rows.is_begun(asked(large, table, fitted)))
             if there.job is not None:
                 return
             left = [what for what in left if what != all_rows.asked()]  # the box has a button that begins it again
