@@ -21,6 +21,7 @@ OURS = "a class of the laboratory: A, B or C"
 WORDS = "a dict of the app's own words"
 PLACE = "the place of a family, NB … network: a key of the app's own"
 SHEET = "a style sheet of the app's own"
+INDEXED = "through md; what is then set as a formula are letters and their indices"
 LIKELIHOOD = "numbers, and names that stand in the module of a likelihood"
 HTML = "words and options go through html.escape, the rest are numbers"
 REVIEWED = {  # (file, function, how the expression begins): why it is safe
@@ -59,6 +60,11 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shell/class_question.py", "draw", "self.text()"): HTML,
     ("pages/shell/lesson_question.py", "question", "_STYLE"): SHEET,
     ("pages/components/lesson_words.py", "formula", "lesson.formula"): "its reader lets it hold no sign that ends it",
+    ("pages/shell/lesson_bar.py", "_read_and_try", "f\"**{_('Try')}**"): INDEXED,
+    ("pages/shell/lesson_bar.py", "_read_and_try", "lesson_markdown("): INDEXED,
+    ("pages/views/chapter/lessons.py", "_card", 'f"**{_('): INDEXED,
+    ("pages/views/chapter/lessons.py", "_card", "lesson_markdown("): INDEXED,
+    ("pages/views/chapter/lessons.py", "errata", 'f"**{where}**'): INDEXED,
     ("pages/views/case/factor_table.py", "factor_table", "label"): LIKELIHOOD,
     ("pages/views/case/factor_sources.py", "behind", "formulas"): LIKELIHOOD,
     ("pages/views/model/discriminating_words.py", "word_chart", "note.format("): LIKELIHOOD,

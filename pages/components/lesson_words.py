@@ -22,9 +22,9 @@ def lesson_markdown(text: object, limit: int) -> str:
     return _INDEXED.sub(_in_type, md(text, limit))
 
 
-def _in_type(found: re.Match[str]) -> str:
-    power = f"^{{{found[3]}_{found[4]}}}" if found[3] else ""
-    return f"${found[1]}_{{{found[2]}}}{power}$"
+def _in_type(indexed: re.Match[str]) -> str:
+    power = f"^{{{indexed[3]}_{indexed[4]}}}" if indexed[3] else ""
+    return f"${indexed[1]}_{{{indexed[2]}}}{power}$"
 
 
 def formula(lesson: Lesson) -> None:
