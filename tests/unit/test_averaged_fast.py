@@ -118,10 +118,10 @@ def test_super_parents_left_out_at_once_and_one_by_one(case: Any, missing: Any, 
         model = SPODE(alpha=alpha, missing=missing, priors=priors).fit(X, y, sample_weight=weight)
     table = encode(X, model.schema_, missing=missing)
     labels = Labels(len(model.classes_), np.searchsorted(model.classes_, y), weight)
-    fast = model._scores(table, labels, list(LEVELS))
+    fast = model._scores(model.left_out_sums(table, labels))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SPODE, "_all_at_once", lambda self, X, left: np.zeros(X.n, dtype=bool))
-        slow = model._scores(table, labels, list(LEVELS))
+        slow = model._scores(model.left_out_sums(table, labels))
     np.testing.assert_allclose(fast.loc[slow.index], slow, rtol=1e-12, atol=1e-12)
     assert labels.codes is not None
     assert model._all_at_once(table, LeftOutRows.of(table, labels)).any()
