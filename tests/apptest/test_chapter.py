@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 
 import pytest
@@ -21,7 +22,9 @@ FIRST = {"maximum-likelihood", "rare-class"}
 
 
 def said(app) -> str:
-    return "\n".join(e.value for e in (*app.markdown, *app.caption)).replace("\\", "").replace("\u2060", "")
+    """All words on the page, indices as they are typed and not as formulas."""
+    words = "\n".join(e.value for e in (*app.markdown, *app.caption)).replace("\\", "").replace("\u2060", "")
+    return re.sub(r"\$(\w_)\{(\w+)\}\$", r"\1\2", words)
 
 
 @pytest.mark.slow
