@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.models.aode import AODE
@@ -199,6 +198,8 @@ def fit_rows(
     client: Any = None,
 ) -> M:
     """`fit_files`, or the same of batches that each pass gets anew."""
+    from sklearn.pipeline import Pipeline  # the first page of the app does without
+
     rows, schema, columns, weight, delimiter, encoding = files
     hidden = isinstance(model, GaussianMixture | SemiSupervisedNB)
     if isinstance(model, BayesianNetwork):
