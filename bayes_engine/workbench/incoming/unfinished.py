@@ -87,10 +87,11 @@ def _stamp(values: Sequence[tuple[str, int, int]]) -> Stamp:
 
 
 def forget(name: str, within: Path) -> None:
-    """It is done, or not wanted any more: the note goes, and what was counted."""
+    """It is done, or not wanted any more: the note goes, and what was counted, also what a program that was killed had
+    written of it by half."""
     with suppress(OSError):
         (within / f"{name}{ENDING}").unlink(missing_ok=True)
-        for part in parts_of(within / name):
+        for part in (*parts_of(within / name), *within.glob(f".{name}*.part")):
             part.unlink(missing_ok=True)
 
 
