@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias, cast
+from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from bayes_engine.logspace import Array, exp
 from bayes_engine.models.fit_warnings import warn, warn_of_classes
 from bayes_engine.models.semi_naive import SemiNaive
 from bayes_engine.models.tan import TAN
-from bayes_engine.priors import checked_word, dirichlet
+from bayes_engine.priors import checked_whole, checked_word, dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name, in_order
 from bayes_engine.stats.family_counts import FamilyCounts
@@ -40,6 +40,7 @@ from bayes_engine.table.schema import Schema, Variable
 
 SEARCHED = ("hill-climb", "exact")
 FIXED = ("naive", "tan")
+CRITERIA: tuple[str, ...] = get_args(ScoreName)
 Arcs: TypeAlias = DAG | Iterable[Arc]
 MANY = 200
 """So many rows with cells not known are worth a junction tree."""
@@ -99,10 +100,17 @@ class BayesianNetworkClassifier(SemiNaive):
                 "the target and a column are both called '{name}'; give y another name (a pandas Series has one)",
                 name=stats.target.name,
             )
-        if not isinstance(self.structure, str):
-            return False
-        checked_word("structure", self.structure, (*SEARCHED, *FIXED))
-        return self.structure in SEARCHED
+        self.check_search()
+        return isinstance(self.structure, str) and self.structure in SEARCHED
+
+    def check_search(self) -> None:
+        """Raises ParameterError where what is said of the search cannot be."""
+        if isinstance(self.structure, str):
+            checked_word("structure", self.structure, (*SEARCHED, *FIXED))
+        if isinstance(self.criterion, str):
+            checked_word("criterion", self.criterion, CRITERIA)
+        if self.max_parents is not None:
+            checked_whole("max_parents", self.max_parents, 0)
 
     @property
     def method(self) -> Literal["hill-climb", "exact"]:

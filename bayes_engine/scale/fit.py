@@ -76,6 +76,8 @@ def wanted(model: Any) -> str:
             "fit_files, and judge it on other files",
             model=type(model).__name__,
         )
+    if isinstance(model, BayesianNetworkClassifier):
+        model.check_search()
     want = next((w for kind, w in WANTED.items() if type(model) is kind), None)
     if want is None:
         raise ParameterError(

@@ -28,6 +28,7 @@ from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.spode import SPODE
 from bayes_engine.models.tan import TAN
@@ -46,6 +47,7 @@ FAMILIES: Mapping[str, Callable[[], Any]] = {
     "spode": SPODE,
     "k-db": lambda: KDependence(1),
     "k-dependence": lambda: KDependence(1),
+    "network": BayesianNetworkClassifier,
     "lda": LinearDiscriminantAnalysis,
     "qda": QuadraticDiscriminantAnalysis,
     "mixture": lambda: GaussianMixture(2),
@@ -139,11 +141,22 @@ def _fit(asked: Namespace, progress: _ProgressLine) -> str:
             model=type(model).__name__, n=model.n_iter_, d=model.n_features_in_,
             shares=", ".join(f"{w:.4g}" for w in model.weights_), path=asked.out,
         )  # fmt: skip
-    return _("{model} is fitted to rows of the weight {weight}: {d} columns, and '{target}' with the classes "
+    sentence = _("{model} is fitted to rows of the weight {weight}: {d} columns, and '{target}' with the classes "
              "{classes}. It is saved as '{path}'.").format(
         model=type(model).__name__, weight=f"{model.stats_.class_weight.sum():,.10g}", d=len(model.schema_),
         target=model.target_.name, classes=", ".join(map(str, model.classes_.tolist())), path=asked.out,
     )  # fmt: skip
+    return f"{sentence}\n{_graph(model)}" if isinstance(model, BayesianNetworkClassifier) else sentence
+
+
+def _graph(model: BayesianNetworkClassifier) -> str:
+    """The graph of a network, and what its search says of it."""
+    arcs = ", ".join(f"{a} → {b}" for a, b in model.graph_.arcs)
+    drawn = _("Arcs ({n}): {arcs}.").format(n=len(model.graph_.arcs), arcs=arcs) if arcs else _("It has no arcs.")
+    if model.search_ is None:
+        return drawn
+    by = _("The graph is searched for by {score}, which is {value} nats.")
+    return by.format(score=model.criterion, value=f"{model.search_.score:,.10g}") + " " + drawn
 
 
 def _classify(asked: Namespace, progress: _ProgressLine) -> str:
@@ -365,8 +378,11 @@ def _parser() -> ArgumentParser:
             "  k-db           each column has k others as parents: --set k=2 (1)\n"
             "  mixture        a Gaussian mixture of columns of numbers, by EM: --set n_components=3 (2); no --target\n"
             "  hidden-labels  naive Bayes by EM where classes are missing: empty cells of --target or --set hidden=?;\n"
-            "                 no --target and --set classes=3 where all are; --set estimator__alpha=0.5\n\n"
-            "EM takes one pass over the files for each step."
+            "                 no --target and --set classes=3 where all are; --set estimator__alpha=0.5\n"
+            "  network        a Bayesian network whose graph is searched for: --set criterion=bdeu (mdl, aic, k2),\n"
+            "                 max_parents=2 (3), structure=exact (hill-climb), alpha=0.5 (1), priors=uniform "
+            "(empirical)\n\n"
+            "EM takes one pass over the files for each step, a search one for each round of tables that it asks for."
         ),
         "classify": _(
             "Write the decisions of a saved model for every row, in order, beside what the row holds: the decision of\n"

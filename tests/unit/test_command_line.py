@@ -18,6 +18,7 @@ import pytest
 
 from bayes_engine import (
     TAN,
+    BayesianNetworkClassifier,
     EstimationWarning,
     GaussianMixture,
     KDependence,
@@ -30,6 +31,7 @@ from bayes_engine import (
     save_model,
 )
 from bayes_engine.scale import Progress, scan
+from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench import command_line
 from tests.conftest import ROOT
 
@@ -97,6 +99,46 @@ def test_fit_evaluate_and_classify_follow_each_other(tmp_path: Path, capsys: pyt
     ):
         assert here(*wrong) == 1
         assert said in capsys.readouterr().err
+
+
+def test_a_network_is_searched_for_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = rows(90)[["sound", "code", "good"]]
+    frame.to_csv(a := tmp_path / "a.csv", index=False)
+    asked = ("fit", a, "--target", "good", "--levels", "code", "--out", tmp_path / "m.bayes", "--model", "network",
+             "--set", "structure=exact", "--set", "criterion=bdeu", "--set")  # fmt: skip
+    assert here(*asked, "max_parents=1") == 0
+    theirs = BayesianNetworkClassifier("exact", "bdeu", max_parents=1)
+    theirs.fit(frame.astype({"code": "category"})[["sound", "code"]], frame["good"])
+    said = capsys.readouterr().out
+    assert theirs.search_ is not None and f"by bdeu, which is {theirs.search_.score:,.10g} nats." in said
+    assert all(f"{one} → {other}" in said for one, other in theirs.graph_.arcs)
+    for wrong, told in (("criterion=best", "criterion='best' is none of"), ("max_parents=two", "max_parents='two'")):
+        assert here(*asked, wrong) == 1
+        assert told in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_network_s_risk_is_that_of_the_library(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each fold's own search; priors given forbid the class parents; a structure that is given is not searched for."""
+    new = folder / "new.parquet"
+    asked = (new, "--target", "good", "--columns", "sound", "code", "--levels", "code", "--model", "network")
+    assert here("evaluate", *asked, "--set", "criterion=k2", "--set", 'priors={"no": 0.7, "yes": 0.3}', "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    model = BayesianNetworkClassifier(criterion="k2", priors={"no": 0.7, "yes": 0.3})
+    schema = Schema((Variable("code", "categorical"),))
+    found = held_out_risk(model, new, target="good", columns=["sound", "code"], schema=schema)
+    assert (told["risk"], told["log_loss"], told["passes"]) == (found.risk, found.log_loss, found.passes)
+    assert here("fit", *asked, "--out", folder / "m.bayes") == 0
+    frame = pd.read_parquet(new)
+    theirs = BayesianNetworkClassifier().fit(frame.astype({"code": "category"})[["sound", "code"]], frame["good"])
+    assert here("classify", folder / "m.bayes", new, "--out", folder / "answer.csv") == 0
+    decided = pd.read_csv(folder / "answer.csv")["decision"].tolist()
+    assert decided == theirs.predict(frame[["sound", "code"]]).tolist()
+    capsys.readouterr()
+    assert here("fit", *asked, "--set", "structure=naive", "--out", folder / "m.bayes") == 0
+    said = capsys.readouterr().out
+    assert "Arcs (2): good → sound, good → code." in said and "searched" not in said
+    assert here("evaluate", new, "--target", "good", "--model", folder / "m.bayes", "--new") == 0
 
 
 @pytest.mark.slow
