@@ -26,7 +26,7 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import Matrix, number_blocks, slices
+from bayes_engine.table.matrix import Matrix, offset_blocks, slices
 
 JOINT_ENTRIES = 2**14
 """Tables are looked up together while their joint table has at most so many entries a class: it stays in the cache."""
@@ -76,8 +76,8 @@ class GaussianColumns(Product):
         quadratic, linear, bias, pivot = self._natural
         whole = bias.sum(axis=1, keepdims=True)
         joint = np.empty((len(bias), X.n))
-        for rows, block in number_blocks(X, [part.variable.name for part in self.parts]):
-            z, constant = block - pivot, whole
+        for rows, z in offset_blocks(X, [part.variable.name for part in self.parts], pivot):
+            constant = whole
             with np.errstate(over="ignore", invalid="ignore"):
                 term = linear @ z.T
                 if np.isnan(term[0]).any():

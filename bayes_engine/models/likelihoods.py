@@ -160,7 +160,9 @@ def assigned(schema: Schema, frame: pd.DataFrame, likelihoods: Any) -> Schema:
     Raises ParameterError or TableError, naming column and cell, where a likelihood does not fit its column.
     """
     choice = chosen(likelihoods, schema)
-    return Schema(tuple(_with(v, frame.iloc[:, j], choice.get(v.name)) for j, v in enumerate(schema)))
+    return Schema(
+        tuple(_with(v, column, choice.get(v.name)) for v, (_, column) in zip(schema, frame.items(), strict=True))
+    )
 
 
 def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Variable:

@@ -340,4 +340,4 @@ def _constant(stats: SufficientStatistics, variable: Variable) -> bool:
         return False  # a count of the multinomial that is always 0 has its share of what smoothing adds
     if traits(variable).by_value:
         return stats.values.columns[variable.name].constant
-    return bool(stats.moments.column(variable.name).constant)
+    return variable.name in stats.moments.constant

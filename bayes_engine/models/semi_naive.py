@@ -250,7 +250,7 @@ class SemiNaive(GenerativeClassifier):
 
 def varying(stats: SufficientStatistics) -> list[Variable]:
     """The columns without those of one number."""
-    return [v for v in stats.schema if v.discrete or not stats.moments.column(v.name).constant]
+    return [v for v in stats.schema if v.discrete or v.name not in stats.moments.constant]
 
 
 def _by_place(

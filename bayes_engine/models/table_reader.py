@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, NoReturn
 
-import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -99,11 +98,12 @@ class TableReader:
         frame = self._frame(X, reset=reset)
         target, codes = encode_target(y, known, len(frame))
         weight = checked_weights(sample_weight, len(frame), some=reset)  # rows before these may have counted
+        labels = Labels(len(target.levels), codes, weight)
         if reset:
-            met = np.bincount(codes, weight, minlength=len(target.levels)) > 0
+            met = labels.by_class > 0
             if len(target.levels) < 2 or (known is None and not target.declared and met.sum() < 2):
                 raise lone_class(target.levels[int(met.argmax())])
-        return frame, Labels(len(target.levels), codes, weight), target
+        return frame, labels, target
 
     def _frame(self, X: Any, *, reset: bool) -> Any:
         """X checked, its columns in the schema's order: n rows with a length, for `_observed` and `_table` alone."""

@@ -46,7 +46,9 @@ def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDA
         if column.dtype.kind not in "Oiub":  # whole numbers are classes, whatever they are
             check_classification_targets(np.asarray(column))
     name = "class" if column.name is None else str(column.name)
-    there = list(column.cat.categories) if declared else observed(column)
+    numbers = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb"
+    coded = distinct_codes(column) if numbers else None
+    there = list(column.cat.categories) if declared else coded[1].tolist() if coded else observed(column)
     _refuse_odd(there, name)
     met = sort_levels(there, name)
     if known is None:
@@ -61,8 +63,10 @@ def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDA
     if len(column) != n:
         raise TableError("X has {x} rows and y has {y}; each row needs one class", x=n, y=len(column))
     target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
-    codes, labels = distinct_codes(column)
-    return target, positions(labels, target.levels)[codes]
+    codes, labels = coded or distinct_codes(column)
+    where = positions(labels, target.levels)
+    in_order = np.array_equal(where, np.arange(len(where)))
+    return target, codes.astype(np.intp, copy=False) if in_order else where[codes]
 
 
 def _series(y: Any) -> pd.Series:
@@ -75,7 +79,7 @@ def _series(y: Any) -> pd.Series:
         return pd.Series(pd.Index(y, tupleize_cols=False), dtype=object)
     labels = column_or_1d(y, warn=True, dtype=None)
     plain = labels.astype(object) if labels.dtype.kind == "U" else labels
-    return pd.Series(plain, dtype=object) if plain.dtype == object else pd.Series(plain)
+    return pd.Series(plain, dtype=object) if plain.dtype == object else pd.Series(plain, copy=False)
 
 
 def _refuse_odd(labels: Iterable[Any], name: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,13 @@ class Labels:
         assert self.codes is not None
         return np.ones(len(self.codes)) if self.weight is None else self.weight
 
-    @property
+    @cached_property
     def by_class(self) -> Array:
         """(C,) Σ_i r_ic: the weight of each class."""
-        return self.total(np.ones(len(self.codes if self.soft is None else self.soft)))  # type: ignore[arg-type]
+        if self.soft is not None:
+            return self.total(np.ones(len(self.soft)))
+        assert self.codes is not None
+        return np.bincount(self.codes, self.weight, minlength=self.n_classes).astype(float)
 
     def total(self, values: Array) -> Array:
         """(C,) Σ_i r_ic v_i."""

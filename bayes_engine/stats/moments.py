@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.counts import Axis, less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import number_blocks
+from bayes_engine.table.matrix import offset_blocks
 
 LARGEST = 1e145
 """A value farther than this from its pivot is refused: the squares of up to 2^53 of them must have a finite sum."""
@@ -131,6 +132,12 @@ class Moments(Deviations):
         mean = (self.weight * self.mean).sum(axis=0) / np.where(weight > 0, weight, 1.0)
         return np.asarray(self.m2.sum(axis=0) + (self.weight * (self.mean - mean) ** 2).sum(axis=0))
 
+    @cached_property
+    def constant(self) -> frozenset[str]:
+        """The columns whose values are one value each."""
+        same = ColumnMoments(self.weight.T, self.mean.T, self.m2.T, 0.0).constant  # their pivots change nothing
+        return frozenset(np.array(self.names, dtype=object)[same].tolist())
+
     def column(self, name: str) -> ColumnMoments:
         """One column's share, in its own units."""
         j = self.names.index(name)
@@ -227,9 +234,9 @@ def moments(table: Table, labels: Labels) -> Moments:
     names, pivot = tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float)
     if labels.soft is not None or labels.n_classes > MATRIX_CLASSES or not table.n or not numeric:
         return _by_column(table, labels, names, pivot)
-    blocks = number_blocks(table, names)
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = [_block_moments(block - pivot, labels.take(rows)) for rows, block in blocks]
+        blocks = offset_blocks(table, names, pivot)
+        parts = [_block_moments(z, labels.take(rows)) for rows, z in blocks]
     weights, means, rests, squares = (np.array(part) for part in zip(*parts, strict=True))  # (B, C, d)
     total = weights.sum(axis=0)
     shares = weights / np.where(total > 0, total, 1.0)

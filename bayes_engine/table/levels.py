@@ -99,7 +99,7 @@ def _of_whole_numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]] | 
     low, high = int(whole.min()), int(whole.max())
     if high - low >= min(NEAR, len(whole)):
         return None
-    place = np.subtract(whole, low, dtype=np.int64)
+    place = np.subtract(whole, low, dtype=np.int64) if low or whole.dtype != np.int64 else whole
     there = np.flatnonzero(np.bincount(place))
     if len(there) <= high - low:
         code = np.zeros(high - low + 1, dtype=np.intp)

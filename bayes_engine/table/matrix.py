@@ -123,6 +123,17 @@ def number_blocks(X: Table, names: Sequence[str]) -> Iterator[tuple[slice, Array
         yield rows, block.T
 
 
+def offset_blocks(X: Table, names: Sequence[str], pivot: Array) -> Iterator[tuple[slice, Array]]:
+    """`number_blocks` as offsets from `pivot` (d,), to be written into: the next block takes the same place."""
+    pivots = offsets = np.empty((0, len(names)))
+    for rows, block in number_blocks(X, names):
+        m = len(block)
+        if m > len(pivots):  # pivots that lie as the numbers do are taken off in one go, not row by row
+            pivots, offsets = np.empty_like(block, dtype=float), np.empty_like(block, dtype=float)
+            pivots[:] = pivot
+        yield rows, np.subtract(block, pivots[:m], out=offsets[:m])
+
+
 def matrix(X: Table) -> Array:
     """(n, d) the numbers of a table without discrete columns, as they lie where it is one matrix."""
     return np.asarray(X.values if isinstance(X, Matrix) else np.stack(X.columns, axis=1), dtype=float)

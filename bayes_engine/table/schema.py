@@ -154,7 +154,7 @@ class Schema:
 
         Raises TableError on a dtype that has no likelihood here (dates, intervals).
         """
-        return cls(tuple(_from_dtype(str(name), frame.iloc[:, j]) for j, name in enumerate(frame.columns)))
+        return cls(tuple(_from_dtype(str(name), column) for name, column in frame.items()))
 
     @classmethod
     def infer(cls, X: Any, *, target: bool = True, numerals: bool = True) -> Schema:
@@ -317,7 +317,7 @@ def _is_number(cell: Any) -> bool:
     return True
 
 
-PIVOT_ROWS = 2**14
+PIVOT_ROWS = 2**10
 """Of a column with twice as many rows or more so many are enough for a number near them all."""
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from bayes_engine import NaiveBayes
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.labels import Labels, checked_weights
 
@@ -55,3 +57,11 @@ def test_soft_memberships_agree_with_hard_ones() -> None:
     np.testing.assert_allclose(hard.tally(column, 4), soft.tally(column, 4))
     np.testing.assert_allclose(hard.total(values), soft.total(values))
     np.testing.assert_allclose(hard.take(slice(0, 7)).total(values[:7]), soft.take(slice(0, 7)).total(values[:7]))
+
+
+def test_labels_held_as_strings_count_beside_many_levels() -> None:
+    """Their codes come in the smallest type; class times level needs more."""
+    levels = [f"level {i:03}" for i in range(200)]
+    model = NaiveBayes().fit(pd.DataFrame({"x": levels * 2}), pd.Series(["a", "b"] * 200, dtype="str"))
+    assert model.stats_.counts.tables["x"].sum(axis=1).tolist() == [200.0, 200.0]
+    assert model.stats_.counts.tables["x"].shape == (2, 201)

@@ -18,6 +18,7 @@ from bayes_engine import (
 from bayes_engine.errors import NotASubset, PrecisionLost, SchemaMismatch, TableError, listen
 from bayes_engine.factors import normal_log_density, variance_estimate
 from bayes_engine.logspace import log_normalize
+from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
@@ -190,3 +191,10 @@ def test_NF04_a_far_point_is_standardized_before_it_is_squared() -> None:
     assert z.tolist() == [pytest.approx(-5e299), -np.inf, -np.inf, -np.inf]
     wide = normal_log_density(np.array(1e200), np.array(0.0), np.array(1e300))
     assert np.isfinite(wide)
+
+
+def test_whole_numbers_keep_the_fraction_of_their_pivot() -> None:
+    X, y = np.array([[1, 7], [2, 9], [4, 9], [10, 4]]), np.array([0, 0, 1, 1])
+    counted = GaussianNB().fit(X, y).stats_.moments
+    assert (counted.pivot % 1 != 0).all()
+    assert np.allclose(counted.m2, [[0.5, 2.0], [18.0, 12.5]], rtol=1e-14)
