@@ -62,21 +62,31 @@ def oas_amounts(weight: Array, m2: Array) -> Array:
     return np.asarray(np.minimum(np.divide(above, below, out=np.ones_like(above), where=below > 1e-15 * above), 1.0))
 
 
-def ledoit_wolf_amounts(scatter: Scatter, X: Array, labels: Labels) -> Array:
-    """(C,) the share γ by which each class's correlations shrink to zero (Ledoit & Wolf, JMVA 88, 2004, of
-    the standardized class, as scikit-learn's discriminant analysis takes it). Σ_i ‖z_i‖⁴ needs the rows X (n, d)."""
-    amounts = np.zeros(len(scatter.weight))
+def fourth_powers(scatter: Scatter, X: Array, labels: Labels) -> Array:
+    """(C,) Σ_i w_i ‖z_i‖⁴ over the rows X (n, d) of each class, z being a row standardized by its class's mean and
+    deviations, which are those of `scatter`, of these rows or of these and others: what Ledoit and Wolf need of rows.
+    A column without spread in the class is left out."""
+    powers = np.zeros(len(scatter.weight))
     for c, rows, w in labels.members():
-        n, variance = scatter.weight[c], np.diagonal(scatter.m2[c]) / scatter.weight[c]
+        variance = np.diagonal(scatter.m2[c]) / scatter.weight[c]
         spread = variance > 0
-        d = int(spread.sum())
+        Z = (X[rows] - (scatter.pivot + scatter.mean[c]))[:, spread] / np.sqrt(variance[spread])
+        powers[c] = float((np.ones(len(Z)) if w is None else w) @ (Z**2).sum(axis=1) ** 2)
+    return powers
+
+
+def ledoit_wolf_amounts(scatter: Scatter, powers: Array) -> Array:
+    """(C,) the share γ by which each class's correlations shrink to zero (Ledoit & Wolf, JMVA 88, 2004, of
+    the standardized class, as scikit-learn's discriminant analysis takes it), from the scatter of all rows and their
+    `fourth_powers` (C,)."""
+    amounts = np.zeros(len(scatter.weight))
+    for c in np.flatnonzero(scatter.weight):
+        n, d = scatter.weight[c], int((np.diagonal(scatter.m2[c]) > 0).sum())
         if d == 0:
             continue
-        Z = (X[rows] - (scatter.pivot + scatter.mean[c]))[:, spread] / np.sqrt(variance[spread])
-        fourth = float((np.ones(len(Z)) if w is None else w) @ (Z**2).sum(axis=1) ** 2)
         squares = float((correlations(scatter.m2[c]) ** 2).sum())
         apart = (squares - d) / d
-        noise = min((fourth / n - squares) / (d * n), apart)
+        noise = min((float(powers[c]) / n - squares) / (d * n), apart)
         amounts[c] = noise / apart if noise > 0 else 0.0
     return amounts
 

@@ -81,6 +81,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
         return self._settle(model.fit_stats(stats))
 
+    def fit_powers(self, stats: SufficientStatistics, powers: Array) -> Self:
+        """As `GaussianDiscriminant.fit_powers`."""
+        checked_word("objective", self.objective, OBJECTIVES)
+        model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
+        return self._settle(model.fit_powers(stats, powers))
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows X (n, d), y (n,); as `GenerativeClassifier.partial_fit`."""
         if not hasattr(self, "gaussian_"):

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
 from bayes_engine.covariance import (
     checked_shrinkage,
+    fourth_powers,
     ledoit_wolf_amounts,
     oas_amounts,
     pooled,
@@ -111,9 +112,20 @@ class GaussianDiscriminant(GenerativeClassifier):
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         if self.shrinkage == "auto":
             assert stats.scatter is not None
-            amounts = ledoit_wolf_amounts(stats.scatter, matrix(X), labels)
-            self.ledoit_wolf_ = dict(zip(stats.target.levels, amounts.tolist(), strict=True))
+            self._shrink(stats, fourth_powers(stats.scatter, matrix(X), labels))
         return stats
+
+    def fit_powers(self, stats: SufficientStatistics, powers: Array) -> Self:
+        """Estimate from statistics that were collected elsewhere, and the `fourth_powers` (C,) of their rows, which
+        shrinkage='auto' takes its amounts from (`bayes_engine.scale.fit_files`). Raises as `fit_stats`."""
+        self._takes(stats)
+        self._shrink(stats, powers)
+        return self._of_stats(stats)
+
+    def _shrink(self, stats: SufficientStatistics, powers: Array) -> None:
+        assert stats.scatter is not None
+        amounts = ledoit_wolf_amounts(stats.scatter, powers)
+        self.ledoit_wolf_ = dict(zip(stats.target.levels, amounts.tolist(), strict=True))
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         self._check()
@@ -147,7 +159,8 @@ class GaussianDiscriminant(GenerativeClassifier):
             if known is None:
                 raise ParameterError(
                     "shrinkage='auto' (Ledoit-Wolf) takes its amount from the rows of a first fit, and there are only "
-                    "statistics here; fit from the rows, or take shrinkage='oas'"
+                    "statistics here; fit from the rows (of files by fit_files, in a pass more), or take "
+                    "shrinkage='oas'"
                 )
             later = counted.weight @ [known.get(c, 0.0) for c in levels] / counted.weight.sum()
             return np.array([known.get(c, later) for c in levels]), "diagonal"

@@ -22,7 +22,8 @@ SPODE's super-parent by leave-one-out is chosen in a pass more, by what each row
 
 Texts take a pass before the count, which finds their vocabularies: in how many texts each term stands, exactly.
 
-What needs the rows themselves is not learnt from blocks, and the models say so: Ledoit-Wolf's shrinkage.
+Ledoit and Wolf's shrinkage of LDA, QDA and Fisher's discriminant takes a pass more, over the rows once their scatter
+is known.
 
 pyarrow reads; `pip install 'bayes-engine[scale]'` brings it. The rest of the library does without.
 """

@@ -21,7 +21,7 @@ from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
 from bayes_engine.stats.moments import LARGEST
-from bayes_engine.table.encode import MISSING, Table, code_dtype, encode_texts
+from bayes_engine.table.encode import MISSING, Table, code_dtype, encode_texts, positions
 from bayes_engine.table.levels import sort_levels, written
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, middle, numbers
@@ -136,6 +136,18 @@ def encoded(
     place = {level: c for c, level in enumerate(levels)}
     classes = np.array([place[level] for level in target.levels], dtype=np.intp)[codes.astype(np.intp) - 1]
     return table, Labels(len(levels), classes, row_weights(batch, plan, before)), replace(target, levels=levels)
+
+
+def encoded_under(
+    batch: Any, plan: CountPlan, declared: Collection[str], before: int, known: tuple[Schema, tuple[Any, ...]]
+) -> tuple[Table, Labels]:
+    """The rows of `encoded` under the columns and the classes that are `known`, which a pass before has found."""
+    schema, classes = known
+    ours = replace(plan, schema=schema, given=frozenset(schema.names))
+    table, labels, target = encoded(batch, ours, declared, {}, before)
+    assert labels.codes is not None
+    place = positions(np.array(target.levels, dtype=object), classes)
+    return table, Labels(len(classes), place[labels.codes], labels.weight)
 
 
 def encoded_columns(

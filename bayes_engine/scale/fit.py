@@ -36,6 +36,7 @@ from bayes_engine.scale.network import FilesAsked, network_of_files
 from bayes_engine.scale.pairs import blocks_of_pairs, joined, needs_levels, tree_in_blocks, with_wider
 from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
+from bayes_engine.scale.shrinkage import shrinks, shrunk_models
 from bayes_engine.scale.sources import Batches, CountRequest, Source, opened, planned
 from bayes_engine.scale.stream import Workers
 from bayes_engine.scale.super_parent import spodes
@@ -152,6 +153,10 @@ def fit_files(
     `SPODE` takes a pass more where its super-parent is chosen by leave-one-out: each row is scored under the counts
     without it (`.left-out`).
 
+    `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis` and `FisherDiscriminant` with shrinkage="auto" (Ledoit
+    and Wolf) take a pass more (`.powers`): it sums the fourth powers of how far rows are from their class's mean, and
+    the amount is that of a fit in memory but for rounding.
+
     `KDependence` with k ≥ 2 takes a pass more: the first counts all pairs, of which its parents are chosen, the second
     the tables of these families (`.families`). `TAN` of more than 32 columns without numbers to cut takes one before,
     for the levels (`.levels`); where the tables of all pairs are then expected to take more than 250 MB with their
@@ -235,9 +240,9 @@ def fit_rows(
     workers = threads_of(threads, client, plan)
     methods = cut_columns(model, plan.schema)
     wide, twice = needs_levels(model, len(plan.schema)), isinstance(model, KDependence) and model.k > 1
-    scored = isinstance(model, SPODE) and model.super_parent == "loo"
+    scored, again = isinstance(model, SPODE) and model.super_parent == "loo", shrinks(model)
     unknown = plan.schema if unknown_texts(plan.schema) else None
-    step, steps = 0, 1 + (bool(methods) or wide) + twice + scored + (unknown is not None)
+    step, steps = 0, 1 + (bool(methods) or wide) + twice + scored + again + (unknown is not None)
     place = None if resume is None else Path(resume)
     if unknown is not None:
         assert schema is not None
@@ -282,13 +287,15 @@ def fit_rows(
     stats = counted(want, schema)
     if isinstance(model, KDependence) and model.k > 1:
         stats = with_wider(model, stats, of_families)
-    if scored:
-        kept = None if place is None else place.with_name(f"{place.name}.left-out")
+    if scored or again:
+        kept = None if place is None else place.with_name(f"{place.name}.{'left-out' if scored else 'powers'}")
         watched = Workers(workers, client, progress)
         passes = KeptPasses(
             model, source, replace(plan, schema=stats.schema), steps=Steps(1, step), workers=watched, resume=kept
         )
-        return cast(M, spodes(cast(SPODE, model), [stats], passes)[0])
+        return cast(
+            M, (spodes(cast(SPODE, model), [stats], passes) if scored else shrunk_models(model, [stats], passes))[0]
+        )
     if isinstance(model, BayesianNetworkClassifier):
         result, kept = None, None if place is None else place.with_name(f"{place.name}.search")
         if model.searches(stats):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,11 @@ from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.em_passes import KeptPasses, Steps
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
+from bayes_engine.scale.fold_counts import FoldCounts, counted_by_fold, finest, of_other_folds
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
 from bayes_engine.scale.kept import KeptSum, digest_of
 from bayes_engine.scale.pairs import joined
-from bayes_engine.scale.scan import FAMILIES, Progress, counter_of, release, threads_of
+from bayes_engine.scale.scan import FAMILIES, Progress, release, threads_of
 from bayes_engine.scale.score import (
     RiskInFiles,
     ScoreRule,
@@ -51,15 +52,13 @@ from bayes_engine.scale.score import (
     unpacked_scores,
 )
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
+from bayes_engine.scale.shrinkage import shrinks, shrunk_models
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
-from bayes_engine.scale.stream import Packing, Piece, Workers, added_up, folded
+from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.scale.super_parent import spodes
 from bayes_engine.scale.texts import refuse_texts
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.partial import PartialNode, PartialStatistics, in_order, merged
-from bayes_engine.store.statistics import load_partial, packed_partial
 from bayes_engine.structure.search import SearchResult
-from bayes_engine.table.discretize import interval_names
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
 
@@ -94,9 +93,10 @@ def held_out_risk(
     A row's fold is a hash of its file's name, its row group and its place there (of CSV, its row), or of its cell in
     the column `groups`, so that rows of one group stay together; never of its content. Each fold's model is learnt from
     the other folds: its structure and its cut points too; levels of a column are its domain and stay. The files are
-    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2 and for a
-    super-parent by leave-one-out; for a `BayesianNetworkClassifier` as often as the folds' searches ask for counts, all
-    of them at once, and once more for the tables of their graphs. Memory does not grow with the rows.
+    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2, for a
+    super-parent by leave-one-out and for Ledoit and Wolf's shrinkage; for a `BayesianNetworkClassifier` as often as the
+    folds' searches ask for counts, all of them at once, and once more for the tables of their graphs. Memory does not
+    grow with the rows.
 
     Parameters
     ----------
@@ -147,25 +147,26 @@ def held_out_risk(
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
     left_out = isinstance(model, SPODE) and model.super_parent == "loo"
-    passes = 2 + bool(methods) + twice + left_out
+    again = shrinks(model)
+    passes = 2 + bool(methods) + twice + left_out + again
     workers = Workers(threads_of(threads, client, plan), client, progress)
     place = None if resume is None else Path(resume)
 
-    def counted(what: CountPlan, by: Workers, step: tuple[int, int], ending: str = "") -> _FoldCounts:
-        return _counted(source, what, division, by, step, _kept(place, ending, what, division, source))
+    def counted(what: CountPlan, by: Workers, step: tuple[int, int], ending: str = "") -> FoldCounts:
+        return counted_by_fold(source, what, division, by, step, _kept(place, ending, what, division, source))
 
     schemas: list[Schema] = []
     if methods:
         first = plan_for("values", schema, columns)
         fewer = workers._replace(threads=threads_of(threads, client, first))
         values = counted(first, fewer, (1, passes), "cuts")
-        schemas = [cut(model, methods, part, plan.schema) for part in _others(values, given)[1]]
+        schemas = [cut(model, methods, part, plan.schema) for part in of_other_folds(values, given)[1]]
         del values
         release()
-        plan = plan_for(want, _finest(plan.schema, schemas), names)
+        plan = plan_for(want, finest(plan.schema, schemas), names)
 
-    def learnt_of(counts: _FoldCounts) -> tuple[Stats, list[Stats]]:
-        whole, parts = _others(counts, plan.schema)
+    def learnt_of(counts: FoldCounts) -> tuple[Stats, list[Stats]]:
+        whole, parts = of_other_folds(counts, plan.schema)
         if not schemas:
             return whole, parts
         own = [Schema(tuple(s[v.name] if s[v.name].cuts else v for v in whole.schema)) for s in schemas]
@@ -180,9 +181,11 @@ def held_out_risk(
         learnt_from = [joined(part, other) for part, other in zip(learnt_from, learnt_of(more)[1], strict=True)]
         del more
     structured = None
-    if left_out:
+    if left_out or again:
         ours = KeptPasses(model, source, plan, steps=Steps(1, passes - 2, 1), workers=workers, resume=None)
-        structured = spodes(model, learnt_from, ours, division)
+        structured = spodes(model, learnt_from, ours, division) if left_out else (
+            shrunk_models(model, learnt_from, ours, division)
+        )  # fmt: skip
     if isinstance(model, BayesianNetworkClassifier):
         before = 1 + bool(methods)
         kept_search = None if place is None else place.with_name(f"{place.name}.search")
@@ -310,87 +313,6 @@ def judging(model: Any) -> Any:
             model=type(model).__name__,
         )
     return judge
-
-
-class _FoldCounts(NamedTuple):
-    stats: list[Stats | None]
-    rows: list[int]
-
-
-def _counted(
-    source: Parquet | Csv,
-    plan: CountPlan,
-    division: Division,
-    workers: Workers,
-    step: tuple[int, int],
-    kept: KeptSum | None = None,
-) -> _FoldCounts:
-    """The statistics of each fold. Raises TableError where one has no row."""
-    k = division.folds
-    packing = Packing(partial(_packed, plan=plan), partial(_unpacked, k=k), kept)
-    count = partial(_fold_counts, plan=plan, division=division)
-    total = added_up(source, plan, count, _added, workers, step=step, packing=packing)
-    if total is None:
-        raise TableError("there are no rows to count: the files are empty")
-    if 0 in total.rows:
-        raise TableError(
-            "of {k} folds {n} have no row: there are too few rows, or groups, to divide; take fewer folds",
-            k=k,
-            n=total.rows.count(0),
-        )
-    return total
-
-
-def _fold_counts(piece: Piece, plan: CountPlan, division: Division) -> _FoldCounts:
-    """The statistics of a batch, fold by fold."""
-    table, labels, target = encoded(piece.batch, plan, piece.block.declared, {}, piece.row)
-    fold = folds_of(division.hashes(piece), division.folds)
-    rows = [np.flatnonzero(fold == i) for i in range(division.folds)]
-    count = counter_of(plan)
-    stats = [count(table.take(own), labels.take(own), target) if len(own) else None for own in rows]
-    return _FoldCounts(stats, list(map(len, rows)))
-
-
-def _added(a: _FoldCounts, b: _FoldCounts) -> _FoldCounts:
-    stats = [folded(pair, merged) for pair in zip(a.stats, b.stats, strict=True)]
-    return _FoldCounts(stats, [n + m for n, m in zip(a.rows, b.rows, strict=True)])
-
-
-def _packed(counts: _FoldCounts, plan: CountPlan) -> bytes:
-    """As the file of an unfinished count: fold i stands where file i would."""
-    nodes = [PartialNode(i, 0, 0, 1, n, s) for i, (n, s) in enumerate(zip(counts.rows, counts.stats, strict=True))]
-    asked = (plan.target, plan.schema.names, plan.weight, plan.want)
-    return packed_partial(PartialStatistics(*asked, None, (), tuple(nodes)))
-
-
-def _unpacked(data: bytes, k: int) -> _FoldCounts:
-    nodes = load_partial(data).nodes
-    assert len(nodes) == k
-    return _FoldCounts([node.stats for node in nodes], [node.rows for node in nodes])
-
-
-def _others(counts: _FoldCounts, given: Schema) -> tuple[Stats, list[Stats]]:
-    """The statistics of all rows, and of each fold those of the others, under the domains of all."""
-    everything = folded(counts.stats, merged)
-    assert everything is not None
-    whole = in_order(everything, given)
-    parts = []
-    for i in range(len(counts.stats)):
-        rest = folded([s for j, s in enumerate(counts.stats) if j != i], merged)
-        assert rest is not None
-        parts.append(rest.under(whole.schema, whole.target))
-    return whole, parts
-
-
-def _finest(schema: Schema, own: Sequence[Schema]) -> Schema:
-    """The schema with the cut points of all folds: what each counts is a sum of what is counted under it."""
-    variables = []
-    for v in schema:
-        if own[0][v.name].cuts is not None and v.cuts is None:
-            every = tuple(sorted({c for s in own for c in s[v.name].cuts or ()}))
-            v = replace(own[0][v.name], cuts=every, levels=interval_names(every), declared=True)
-        variables.append(v)
-    return Schema(tuple(variables))
 
 
 def _rule(

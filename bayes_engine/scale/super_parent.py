@@ -4,19 +4,16 @@ without it is known, so one pass more scores every candidate on every row."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from bayes_engine.models.spode import SPODE
-from bayes_engine.scale.arrow import CountPlan, encoded
+from bayes_engine.scale.arrow import CountPlan, encoded_under
 from bayes_engine.scale.em_passes import Found, KeptPasses
 from bayes_engine.scale.folds import Division, folds_of
 from bayes_engine.scale.stream import Piece
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.labels import Labels
-from bayes_engine.table.encode import positions
 
 Stats = SufficientStatistics
 
@@ -35,12 +32,8 @@ def _left_out(piece: Piece, plan: CountPlan, candidates: Sequence[SPODE], divisi
     fold = None if division is None else folds_of(division.hashes(piece), division.folds)
     sums = []
     for i, one in enumerate(candidates):
-        schema, classes = one.stats_.schema, one.stats_.target.levels
-        ours = replace(plan, schema=schema, given=frozenset(schema.names))
-        table, labels, target = encoded(piece.batch, ours, piece.block.declared, {}, piece.row)
-        assert labels.codes is not None
-        place = positions(np.array(target.levels, dtype=object), classes)
-        labels = Labels(len(classes), place[labels.codes], labels.weight)
+        known = one.stats_.schema, one.stats_.target.levels
+        table, labels = encoded_under(piece.batch, plan, piece.block.declared, piece.row, known)
         if fold is not None:
             rows = np.flatnonzero(fold != i)
             table, labels = table.take(rows), labels.take(rows)

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayes_engine.covariance import ledoit_wolf_amounts, oas_amounts
+from bayes_engine.covariance import fourth_powers, ledoit_wolf_amounts, oas_amounts
 from bayes_engine.errors import ParameterError
 from bayes_engine.models import discriminant_analysis
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -120,7 +120,7 @@ def test_amounts_of_shrinkage(load: Any) -> None:
     labels = Labels(int(y.max()) + 1, y)
     counted = scatter(tuple(map(str, range(X.shape[1]))), X.mean(axis=0), X, labels)
     for amounts, theirs in (
-        (ledoit_wolf_amounts(counted, X, labels), ledoit_wolf_shrinkage),
+        (ledoit_wolf_amounts(counted, fourth_powers(counted, X, labels)), ledoit_wolf_shrinkage),
         (oas_amounts(counted.weight, counted.m2), lambda Z: oas(Z)[1]),
     ):
         expected = [theirs(StandardScaler().fit_transform(X[y == c])) for c in range(labels.n_classes)]

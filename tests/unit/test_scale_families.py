@@ -12,9 +12,13 @@ import pytest
 from bayes_engine import (
     SPODE,
     TAN,
+    FisherDiscriminant,
     KDependence,
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
     StoreError,
     collect_parquet,
+    fit_batches,
     fit_files,
     held_out_risk,
     load_model,
@@ -24,6 +28,7 @@ from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.scale import Progress, pairs
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.folds import folds_of, group_hashes
+from bayes_engine.workbench import command_line
 from tests.unit.test_scale_cluster import NearBy
 from tests.unit.test_scale_em import Stop, stopping, written
 
@@ -169,3 +174,69 @@ def test_super_parents_with_cut_points_weights_and_a_cluster(model: SPODE, tmp_p
     pd.testing.assert_frame_equal(again.candidate_scores_, ours.candidate_scores_)
     save_model(ours, tmp_path / "model.bayes")
     np.testing.assert_array_equal(load_model(tmp_path / "model.bayes").predict_proba(X), ours.predict_proba(X))
+
+
+def numbers(n: int, d: int = 4) -> pd.DataFrame:
+    """Columns that lean on each other, one of a large mean, weights, three classes."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.4) + y[:, None] * np.linspace(0, 1, d)
+    frame = pd.DataFrame(X, columns=[f"m{j}" for j in range(d)])
+    frame["m1"] = 1e3 + frame["m1"]
+    return frame.assign(w=rng.integers(0, 3, n).astype(float), good=np.array(["a", "b", "c"])[y])
+
+
+def assert_same_amounts(ours: Any, theirs: Any, X: pd.DataFrame) -> None:
+    """Ledoit and Wolf's, by class."""
+    assert ours.shrinkage_.keys() == theirs.shrinkage_.keys() and all(0 < a < 1 for a in theirs.shrinkage_.values())
+    np.testing.assert_allclose([*ours.shrinkage_.values()], [*theirs.shrinkage_.values()], rtol=1e-12)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_ledoit_and_wolf_s_shrinkage_takes_a_pass_more(tmp_path: Path) -> None:
+    frame, told = numbers(150), list[Progress]()
+    model = LinearDiscriminantAnalysis(shrinkage="auto")
+    made = written(frame.drop(columns="w"), tmp_path)
+    ours = fit_files(model, made, target="good", progress=told.append, resume=tmp_path / "kept", threads=1)
+    X = frame.drop(columns=["w", "good"])
+    assert_same_amounts(ours, model.fit(X, frame["good"]), X)
+    assert {(far.step, far.steps) for far in told} == {(1, 2), (2, 2)} and (tmp_path / "kept.powers").exists()
+    judged = held_out_risk(model, made, target="good", folds=3, threads=1)
+    assert judged.passes == 3 and 0 < judged.risk < 1  # against folds in memory: test_scale_held_out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, FisherDiscriminant])
+def test_shrinkage_with_weights_of_batches_csv_and_on_a_cluster(kind: Any, tmp_path: Path) -> None:
+    frame = numbers(1200)
+    made, X = written(frame, tmp_path), frame.drop(columns=["w", "good"])
+    ask: dict[str, Any] = {"target": "good", "weight": "w"}
+    theirs = kind(shrinkage="auto").fit(X, frame["good"], frame["w"])
+    ours = fit_files(kind(shrinkage="auto"), made, **ask)
+    assert_same_amounts(ours, theirs, X)
+    again = fit_files(kind(shrinkage="auto"), made, **ask, client=NearBy())
+    assert again.shrinkage_ == ours.shrinkage_
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert_same_amounts(fit_files(kind(shrinkage="auto"), tmp_path / "a.csv", **ask), theirs, X)
+    batches = fit_batches(kind(shrinkage="auto"), lambda: (frame[i : i + 100] for i in range(0, 1200, 100)), **ask)
+    assert_same_amounts(batches, theirs, X)
+    with pytest.raises(ParameterError, match="of files by fit_files, in a pass more"):
+        kind(shrinkage="auto").fit_stats(collect_parquet(made, **ask, want="scatter"))
+    if kind is not FisherDiscriminant:
+        saved = load_model(save_model(ours))
+        assert saved.shrinkage_ == ours.shrinkage_
+
+
+@pytest.mark.slow
+def test_shrinkage_goes_on_in_its_last_pass_and_from_the_command_line(tmp_path: Path) -> None:
+    frame = numbers(600).drop(columns="w")
+    made, kept = written(frame, tmp_path), tmp_path / "kept"
+    model = QuadraticDiscriminantAnalysis(shrinkage="auto")
+    with pytest.raises(Stop):
+        fit_files(model, made, target="good", resume=kept, threads=1, progress=stopping(2))
+    ours = fit_files(model, made, target="good", resume=kept, threads=1)
+    assert ours.shrinkage_ == fit_files(model, made, target="good").shrinkage_
+    saved = tmp_path / "m.bayes"
+    asked = ("fit", made, "--target", "good", "--model", "qda", "--set", "shrinkage=auto", "--out", saved)
+    assert command_line.run([str(word) for word in asked]) == 0
+    assert load_model(saved).shrinkage_ == ours.shrinkage_

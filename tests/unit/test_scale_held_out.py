@@ -126,6 +126,7 @@ KINDS: list[tuple[Any, list[str], Any, str | None]] = [
     (KDependence(1), ALL, None, "farm"),
     (LinearDiscriminantAnalysis(), ["size", "ripe2"], None, None),
     (QuadraticDiscriminantAnalysis(), ["size", "ripe2"], USE, "farm"),
+    (LinearDiscriminantAnalysis(shrinkage="auto"), ["size", "ripe2"], None, "farm"),
 ]
 
 
@@ -152,6 +153,7 @@ def test_every_model_is_judged_as_in_memory(
     )  # fmt: skip
     assert_alike(found, held, use=use)
     more = (getattr(model, "discretize", None) is not None) + (getattr(model, "super_parent", None) == "loo")
+    more += getattr(model, "shrinkage", None) == "auto"
     assert found.passes == 2 + more == seen[-1].steps == seen[-1].step and seen[-1].share == 1.0
     again = held_out_risk(
         model, made, target="good", loss=LOSS, columns=names, weight="times" if weighted else None, groups=groups,
