@@ -7,7 +7,7 @@ job waits while any run of the script computes, for there is but one interpreter
 times; where pages compute all the time, one job after the other works for `OWN` seconds between two waits.
 
 What a job has done `in_worker` goes on in another process, where there are any, and has a queue of its own there
-(`bayes_engine.workbench.workers.pool`); the job only waits.
+(`bayes_engine.workbench.workers.pool`); the job only waits. There too what is long waits while pages compute.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import Any, ParamSpec, TypeVar
 from bayes_engine.language import Message
 from bayes_engine.progress import watching
 from bayes_engine.workbench.workers import pool
+from bayes_engine.workbench.workers.child import GIVE_WAY, OWN
 
 GRACE = 0.7
 """Seconds that a run of the script waits for all its jobs: the page is there within a second, with how far they are."""
@@ -41,8 +42,6 @@ PACE = 0.003
 """Seconds between two looks of a job at whether to go on."""
 YOUNG = 0.05
 """Seconds of work for which a job is part of the page that asked for it, and gives way to nobody."""
-GIVE_WAY, OWN = 0.06, 0.02
-"""Seconds for which a job waits for pages at most, and seconds that it then works for itself: none is starved."""
 DOORS = 0.02
 """Seconds that a run of the script takes to begin once it is asked for, and its page to be sent once it has ended."""
 work_clock = time.thread_time
@@ -209,11 +208,15 @@ def computing(runs: int) -> Iterator[None]:
 def _more(runs: int) -> None:
     with lock:
         _runs[0] += runs
+        changed = pool.pages[0] != (_runs[0] > 0)
+        pool.pages[0] = _runs[0] > 0
         if _runs[0]:
             _idle.clear()
         else:
             at_the_door()
             _idle.set()
+    if changed:
+        pool.give_way()
 
 
 def at_the_door() -> None:

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count, pairwise
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.workers import child, pool
 from bayes_engine.workbench.workers.pool import Call, Pool, Worker, WorkerLost
-from pages.runtime.job_queue import Job, in_worker
+from pages.runtime.job_queue import Job, computing, in_worker
 from tests.conftest import PATIENCE
 from tests.worker_tasks import arrow_pool, counted
 
@@ -381,7 +382,7 @@ def test_a_worker_answers_each_call_of_its_pipe(
     monkeypatch.setattr(child.os, "setpriority", lambda _which, _who, by: slower.append(by), raising=False)
     asked = [partial(counted, 5, 0.001), partial(read_table, b""), partial(int, "x"), partial(bytearray, 1 << 60),
              NEVER_ENDS]  # fmt: skip
-    calls = [(n, pickle.dumps(call), n < 2) for n, call in enumerate(asked)] + [(4, None, False)]
+    calls = [(n, pickle.dumps(call), n < 3) for n, call in enumerate(asked, 1)] + [(5, None, False)]
     answers = io.BytesIO()
     child.Child(io.BytesIO(b"".join(map(pickle.dumps, calls))), answers).serve()
     for thread in [t for t in threading.enumerate() if t.name == "call"]:
@@ -393,13 +394,82 @@ def test_a_worker_answers_each_call_of_its_pipe(
     assert isinstance(said[0], child.Ready)
     assert any(far.progress[1] == 5 for far in said if isinstance(far, child.Far))
     found = {answer.number: answer for answer in said if isinstance(answer, child.Answer)}
-    assert [found[n].failed for n in range(5)] == [False, True, True, True, True]
-    assert pickle.loads(found[0].value) == 10 and not found[4].value  # noqa: S301
-    refused, fault, full = (pickle.loads(found[n].value) for n in (1, 2, 3))  # noqa: S301
+    assert [found[n].failed for n in range(1, 6)] == [False, True, True, True, True]
+    assert pickle.loads(found[1].value) == 10 and not found[5].value  # noqa: S301
+    refused, fault, full = (pickle.loads(found[n].value) for n in (2, 3, 4))  # noqa: S301
     assert "empty" in str(refused) and isinstance(fault, ValueError)
     assert str(full) == "this needs more than 2000 MB of memory"
     assert capsys.readouterr().err.startswith("a worker process: ValueError at ") and set(slower) == {10}
-    assert found[0].memory > 1_000_000
+    assert found[1].memory > 1_000_000
+
+
+def test_a_long_call_waits_while_pages_compute_and_is_not_starved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on by 1/128 s at each look: after a second it waits, and again after each .02 s."""
+    clock, waits = count(), list[float]()
+    monkeypatch.setattr(child, "work_clock", lambda: next(clock) / 128)
+    for name, value in (("NEEDED", ()), ("LOOK", 0.0), ("PACE", math.inf), ("bound_memory", lambda: None)):
+        monkeypatch.setattr(child, name, value)
+    monkeypatch.setattr(child.os, "setpriority", lambda *_: None, raising=False)
+    one = child.Child(io.BytesIO(), answers := io.BytesIO())
+    one.importing.start()
+    call = pickle.dumps(partial(counted, 300))
+    one._work(1, call, False)
+    assert clock.__reduce__()[1][0] > 250 and waits == []  # no page computes
+
+    class Computing(threading.Event):
+        def set(self) -> None:
+            pass
+
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.append(next(clock))
+            return False
+
+    clock, one.idle = count(), Computing()
+    one._work(2, call, False)
+    assert waits[0] in range(129, 133) and {b - a for a, b in pairwise(waits)} == {5}
+    assert answers.getvalue().count(pickle.dumps(sum(range(300)), pickle.HIGHEST_PROTOCOL)) == 2  # both came to an end
+
+
+def test_a_worker_hears_whether_pages_compute() -> None:
+    heard = [(child.PAGES, None, compute) for compute in (True, False, True)]
+    one = child.Child(io.BytesIO(b"".join(map(pickle.dumps, heard))), io.BytesIO())
+    one.importing = threading.Thread()
+    one.serve()
+    assert not one.idle.is_set()
+
+
+def test_those_with_long_calls_are_told_when_pages_begin_and_when_none_computes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = list[tuple[str, bool]]()
+
+    class Told:
+        def __init__(self, call: Call | None, name: str) -> None:
+            self.call, self.name = call, name
+
+        def give_way(self) -> None:
+            told.append((self.name, pool.pages[0]))
+
+    there, long = Pool(1), Call(b"", None)
+    long.is_long = True
+    there.processes = [Told(None, "free"), Told(Call(b"", None), "short"), Told(long, "long")]  # type: ignore[list-item]
+    monkeypatch.setattr(pool, "_pools", [there])
+    with computing(1):
+        with computing(1):
+            pass
+        with computing(-1):  # it waits for a job
+            pass
+    assert told == [("long", True), ("long", False), ("long", True), ("long", False)]
+
+
+def test_a_call_that_becomes_long_is_told_at_once(workers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "LONG", -1.0)
+    told = list[bool]()
+    tell = Worker.give_way
+    monkeypatch.setattr(Worker, "give_way", lambda worker: (told.append(pool.pages[0]), tell(worker))[1])
+    with computing(1):
+        assert workers.compute(partial(counted, 20, 0.01)) == 190
+    assert told[0] is True
 
 
 def test_an_error_that_cannot_be_sent_is_told_in_words() -> None:

@@ -26,13 +26,23 @@ from bayes_engine.language import Message
 from bayes_engine.progress import Cancelled, watching
 
 NICE, NICE_IF_LONG = 2, 8
-"""By how much a call gives way to whatever else the machine has to do, and by how much more once it is long."""
+"""By how much a call gives way to whatever else the machine has to do, and by how much more once it is long, or while
+the process is made ready."""
 LONG = 1.0
 """Seconds of work after which a call is long."""
 MOST = 2_000_000_000
 """Bytes of memory that a worker may take for its calls, beside what it takes by itself."""
 PACE = 0.05
 """Seconds between two times that it is said how far a call is."""
+LOOK = 0.003
+"""Seconds between two looks of a call at whether to go on."""
+GIVE_WAY, OWN = 0.06, 0.02
+"""Seconds for which a long computation waits for pages at most, and seconds that it then works for itself: none is
+starved."""
+PAGES = 0
+"""The number of what is no call, but says whether pages compute."""
+work_clock = time.thread_time
+"""Seconds that this thread has worked."""
 NEEDED = ("bayes_engine.decision.evaluate", "bayes_engine.models.em_runs", "bayes_engine.table.read",
           "bayes_engine.workbench.doctor.examine", "bayes_engine.structure.dependence")  # fmt: skip
 """What most calls need; imported before the first is there."""
@@ -68,11 +78,13 @@ class Ready:
 
 
 class Child:
-    """Answers the calls that come in, each in a thread of its own: its priority is lowered where it takes long."""
+    """Answers the calls that come in, each in a thread of its own. One that takes long has a lower priority, and at its
+    ticks waits while pages compute: beside what computes all the time, on another core too, a page takes longer."""
 
     def __init__(self, calls: BinaryIO, answers: BinaryIO) -> None:
         self.calls, self.answers = calls, answers
         self.stopped: set[int] = set()
+        self.idle = threading.Event()  # no page computes
         self.importing = threading.Thread(target=self._import, name="import", daemon=True)
 
     def serve(self) -> None:
@@ -80,15 +92,18 @@ class Child:
         self.importing.start()
         while True:
             try:
-                number, call, is_heard = pickle.load(self.calls)
+                number, call, is_heard = pickle.load(self.calls)  # of PAGES: whether they compute
             except (EOFError, OSError):
                 return
-            if call is None:
+            if number == PAGES:
+                (self.idle.clear if is_heard else self.idle.set)()
+            elif call is None:
                 self.stopped.add(number)
             else:
                 threading.Thread(target=self._work, args=(number, call, is_heard), name="call", daemon=True).start()
 
     def _import(self) -> None:
+        _lower()  # whoever asks meanwhile has their work done by the pages' process, which is not to be held up
         for name in NEEDED:
             import_module(name)
         bound_memory()
@@ -96,19 +111,28 @@ class Child:
 
     def _work(self, number: int, call: bytes, is_heard: bool) -> None:
         self.importing.join()
-        began = time.thread_time()
+        self.idle.set()  # what was said while another call went on
+        began, own, due = work_clock(), LONG, 0.0
+
+        def stopped() -> bool:
+            nonlocal own
+            if work_clock() - began > own and not self.idle.is_set() and not self.idle.wait(GIVE_WAY):
+                own = work_clock() - began + OWN
+            return number in self.stopped
 
         def report(done: float, total: int) -> None:
-            worked = time.thread_time() - began
+            nonlocal due
+            if (now := time.monotonic()) < due:
+                return
+            due, worked = now + PACE, work_clock() - began
             if worked > LONG:
-                with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
-                    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE + NICE_IF_LONG)
+                _lower()
             self._send(Far(number, (done, total), worked))
 
         value, failed, notes = b"", True, list[Message]()
         with listen() if is_heard else nullcontext(notes) as notes:
             try:
-                with watching(lambda: number in self.stopped, report, PACE):
+                with watching(stopped, report, LOOK):
                     value = pickle.dumps(pickle.loads(call)(), pickle.HIGHEST_PROTOCOL)
                 failed = False
             except Cancelled:
@@ -171,6 +195,11 @@ def be_modest() -> None:
     threading.excepthook = lambda raised: _log_fault(raised.exc_value)
     with suppress(AttributeError, OSError):
         os.nice(NICE)
+
+
+def _lower() -> None:
+    with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE + NICE_IF_LONG)
 
 
 def _log_fault(error: BaseException | None) -> None:

@@ -3,7 +3,8 @@ stops it once it runs; it ends with the first process that dies, and lets short 
 
 So many calls that are short go on at a time as there are `workers`, and besides them so many long ones: a call that has
 worked for `child.LONG` seconds makes room for the next short one. Where there are as many long ones already it is
-stopped, and begun anew when its turn comes. What nobody on screen waits for comes last.
+stopped, and begun anew when its turn comes. What nobody on screen waits for comes last. While pages compute, long
+calls wait (`give_way`).
 
 Where a process dies its call is done again, once: then it is refused in words. Where no process can be started at all,
 calls are computed here.
@@ -25,7 +26,7 @@ from typing import Any, Protocol
 
 from bayes_engine.errors import BayesEngineError, hear, is_listened
 from bayes_engine.progress import tick
-from bayes_engine.workbench.workers.child import LONG, Answer, Far, Ready
+from bayes_engine.workbench.workers.child import LONG, PAGES, Answer, Far, Ready
 
 SETTING = "BAYES_WORKBENCH_WORKERS"
 """The environment variable that says how many workers there are; 0: none."""
@@ -99,11 +100,18 @@ class Worker:
 
     def send(self, call: Call, *, stop: bool = False) -> None:
         """Hand it a call, or have it stop that one. A process that is gone is noticed elsewhere."""
+        with self._sending:
+            self._write((call.number, None if stop else call.sent, call.is_heard))
+
+    def give_way(self) -> None:
+        """Tell it whether pages compute at this moment."""
+        with self._sending:
+            self._write((PAGES, None, pages[0]))
+
+    def _write(self, what: tuple[int, bytes | None, bool]) -> None:
         assert self.process.stdin is not None
-        with self._sending, suppress(OSError, ValueError):
-            pickle.dump(
-                (call.number, None if stop else call.sent, call.is_heard), self.process.stdin, pickle.HIGHEST_PROTOCOL
-            )
+        with suppress(OSError, ValueError):
+            pickle.dump(what, self.process.stdin, pickle.HIGHEST_PROTOCOL)
             self.process.stdin.flush()
 
     def close(self) -> None:
@@ -189,6 +197,12 @@ class Pool:
             call = next((call for call in ordered if call.asker is asker and call.worker is None), None)
             return 0 if call is None else [other for other in ordered if other.is_long == call.is_long].index(call)
 
+    def give_way(self) -> None:
+        """Tell those that have long calls whether pages compute at this moment."""
+        for worker in self.processes.copy():
+            if (call := worker.call) is not None and call.is_long:
+                worker.give_way()
+
     def _in_order(self) -> list[Call]:
         """Those that are under way first, and last those that nobody looks at."""
 
@@ -264,6 +278,7 @@ class Pool:
             call.progress = what.progress
             if what.worked > LONG and not call.is_long:
                 self._is_long(worker, call)
+                worker.give_way()
 
     def _is_long(self, worker: Worker, call: Call) -> None:
         """It makes room for a short one; where there are long ones enough it waits for its turn."""
@@ -328,6 +343,8 @@ def wanted() -> int:
 
 
 _pools: list[Pool] = []
+pages = [False]
+"""Whether pages compute at this moment; `give_way` is called where that has changed."""
 
 
 def start() -> None:
@@ -337,6 +354,12 @@ def start() -> None:
         _pools.append(Pool(workers))
         if workers > 1:
             _pools[0].start()
+
+
+def give_way() -> None:
+    """As `Pool.give_way`."""
+    for one in _pools:
+        one.give_way()
 
 
 def ahead(asker: Asker) -> int:
