@@ -20,7 +20,8 @@ known, and what it asks beyond is counted together, pass by pass, until it is th
 
 SPODE's super-parent by leave-one-out is chosen in a pass more, by what each row says under the counts without it.
 
-Texts take a pass before the count, which finds their vocabularies: in how many texts each term stands, exactly.
+Texts take a pass before the count, which finds their vocabularies: in how many texts each term stands, exactly; for
+held-out risk fold by fold, so that each fold's vocabulary is that of the others; for EM that of all rows.
 
 Ledoit and Wolf's shrinkage of LDA, QDA and Fisher's discriminant takes a pass more, over the rows once their scatter
 is known.

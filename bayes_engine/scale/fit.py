@@ -43,7 +43,6 @@ from bayes_engine.scale.super_parent import spodes
 from bayes_engine.scale.texts import (
     opened_again,
     read_as_texts,
-    refuse_unknown_texts,
     texts_of_model,
     unknown_texts,
     with_vocabularies,
@@ -177,7 +176,8 @@ def fit_files(
     a `GaussianMixture` takes two passes (means and deviations, with a sample of 65,536 rows that starts are drawn from;
     the covariance) and `SemiSupervisedNB` one (a label is hidden where the cell of the target is missing, or the
     model's `hidden`); a random start of the latter is a pass, of this machine alone. Without a target all labels are
-    hidden. No responsibilities are kept. `resume` is then one file, written after every pass, and EM goes on after the
+    hidden; texts take the pass for their vocabularies, those of all rows, here too. No responsibilities are kept.
+    `resume` is then one file, written after every pass, and EM goes on after the
     last; `progress` is told how many passes there are at most.
 
     Raises ParameterError, before a row is read, where the model needs all rows at once; what `collect_parquet` raises.
@@ -234,7 +234,6 @@ def fit_rows(
     plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden, texts=True))
     plan, schema = texts_of_model(inner, plan, schema)
     if hidden:
-        refuse_unknown_texts(plan.schema)
         passed = Workers(threads_of(threads, client, plan), client, progress)
         return _by_em(model, inner, source, plan, passed, resume)  # type: ignore[no-any-return]
     workers = threads_of(threads, client, plan)
@@ -332,9 +331,14 @@ def _by_em(
     before = FIRST_OF_MIXTURE if mixture else FIRST_OF_LABELS
     most = before + 1 + checked_whole("max_iter", model.max_iter, 0)
     place = None if resume is None else Path(resume)
-    model = clone(model)
-    passes = KeptPasses(model, source, plan, steps=Steps(most), workers=workers, resume=place)
-    return mixture_of_files(model, passes) if mixture else semi_supervised_of_files(model, inner, passes)
+    model, read = clone(model), plan.schema
+    texts = bool(unknown_texts(read))
+    if texts:
+        terms = None if place is None else place.with_name(f"{place.name}.terms")
+        plan = replace(plan, schema=with_vocabularies(source, plan, workers, terms, (1, 1 + most)))
+        release()
+    passes = KeptPasses(model, source, plan, steps=Steps(most, int(texts)), workers=workers, resume=place)
+    return mixture_of_files(model, passes) if mixture else semi_supervised_of_files(model, inner, passes, read)
 
 
 def coarsened(stats: SufficientStatistics, schema: Schema) -> SufficientStatistics:

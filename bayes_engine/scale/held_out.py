@@ -56,7 +56,7 @@ from bayes_engine.scale.shrinkage import shrinks, shrunk_models
 from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.scale.super_parent import spodes
-from bayes_engine.scale.texts import refuse_texts
+from bayes_engine.scale.texts import narrowed, texts_of_model, unknown_texts, vocabularies_by_fold
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.structure.search import SearchResult
 from bayes_engine.table.encode import positions
@@ -92,11 +92,11 @@ def held_out_risk(
 
     A row's fold is a hash of its file's name, its row group and its place there (of CSV, its row), or of its cell in
     the column `groups`, so that rows of one group stay together; never of its content. Each fold's model is learnt from
-    the other folds: its structure and its cut points too; levels of a column are its domain and stay. The files are
-    read twice, once more before where columns are cut into intervals, and once more for k-DB with k ≥ 2, for a
-    super-parent by leave-one-out and for Ledoit and Wolf's shrinkage; for a `BayesianNetworkClassifier` as often as the
-    folds' searches ask for counts, all of them at once, and once more for the tables of their graphs. Memory does not
-    grow with the rows.
+    the other folds: its structure, its cut points and the vocabularies of its texts too; levels of a column are its
+    domain and stay. The files are read twice, once more before for vocabularies and where columns are cut into
+    intervals, and once more for k-DB with k ≥ 2, for a super-parent by leave-one-out and for Ledoit and Wolf's
+    shrinkage; for a `BayesianNetworkClassifier` as often as the folds' searches ask for counts, all of them at once,
+    and once more for the tables of their graphs. Memory does not grow with the rows.
 
     Parameters
     ----------
@@ -111,7 +111,8 @@ def held_out_risk(
     `progress` is told which pass it is. The column `groups` is no feature. Sums are merged in an order that files and
     row groups fix, so what the workers of `client` find is what one machine finds, to the last bit; and so is what is
     found where it was broken off: `resume` keeps each pass in a file of its own (the names of the others end in
-    `.cuts`, `.search`, `.families` and `.scores`), every few seconds and at the end; of a cluster whole passes.
+    `.terms`, `.cuts`, `.search`, `.families` and `.scores`), every few seconds and at the end; of a cluster whole
+    passes.
 
     Raises ParameterError, before a row is read, where the model needs all rows at once; TableError where a fold has no
     row; what `collect_parquet` raises.
@@ -139,40 +140,51 @@ def held_out_risk(
     also = () if groups is None else (groups,)
 
     def plan_for(want: str, given: Schema | None, columns: Sequence[str] | None) -> CountPlan:
-        return planned(source, CountRequest(target, given, columns, weight, want, also))
+        return planned(source, CountRequest(target, given, columns, weight, want, also, texts=True))
 
-    plan = plan_for(want, schema, columns)
-    refuse_texts(model, plan.schema, given=schema is not None)
-    given, names = plan.schema, plan.schema.names
+    plan, schema = texts_of_model(model, plan_for(want, schema, columns), schema)
+    before, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
     left_out = isinstance(model, SPODE) and model.super_parent == "loo"
     again = shrinks(model)
-    passes = 2 + bool(methods) + twice + left_out + again
+    texts = unknown_texts(before)
+    passes = 2 + bool(texts) + bool(methods) + twice + left_out + again
     workers = Workers(threads_of(threads, client, plan), client, progress)
     place = None if resume is None else Path(resume)
 
     def counted(what: CountPlan, by: Workers, step: tuple[int, int], ending: str = "") -> FoldCounts:
         return counted_by_fold(source, what, division, by, step, _kept(place, ending, what, division, source))
 
+    vocabularies: list[Schema] = []
+    if texts:
+        keep = partial(_kept, place, "terms", division=division, source=source)
+        closed, vocabularies = vocabularies_by_fold(source, plan, division, workers, keep, (1, passes))
+        plan = replace(plan, schema=closed)
+        release()
     schemas: list[Schema] = []
     if methods:
-        first = plan_for("values", schema, columns)
+        first = plan_for("values", schema, [v.name for v in before if not v.textual])
         fewer = workers._replace(threads=threads_of(threads, client, first))
-        values = counted(first, fewer, (1, passes), "cuts")
-        schemas = [cut(model, methods, part, plan.schema) for part in of_other_folds(values, given)[1]]
+        values = counted(first, fewer, (1 + bool(texts), passes), "cuts")
+        schemas = [cut(model, methods, part, plan.schema) for part in of_other_folds(values, first.schema)[1]]
         del values
         release()
         plan = plan_for(want, finest(plan.schema, schemas), names)
 
     def learnt_of(counts: FoldCounts) -> tuple[Stats, list[Stats]]:
         whole, parts = of_other_folds(counts, plan.schema)
+        if vocabularies:
+            parts = [narrowed(part, own, before) for part, own in zip(parts, vocabularies, strict=True)]
         if not schemas:
             return whole, parts
-        own = [Schema(tuple(s[v.name] if s[v.name].cuts else v for v in whole.schema)) for s in schemas]
-        return whole, [coarsened(part, s) for part, s in zip(parts, own, strict=True)]
+        cuts = [
+            Schema(tuple(s[v.name] if s[v.name].cuts else v for v in part.schema))
+            for part, s in zip(parts, schemas, strict=True)
+        ]
+        return whole, [coarsened(part, s) for part, s in zip(parts, cuts, strict=True)]
 
-    counts = counted(plan, workers, (1 + bool(methods), passes))
+    counts = counted(plan, workers, (1 + bool(texts) + bool(methods), passes))
     whole, learnt_from = learnt_of(counts)
     if isinstance(model, KDependence) and model.k > 1:
         families = {name for part in learnt_from for name in model.wider_families(part)}
@@ -187,12 +199,12 @@ def held_out_risk(
             shrunk_models(model, learnt_from, ours, division)
         )  # fmt: skip
     if isinstance(model, BayesianNetworkClassifier):
-        before = 1 + bool(methods)
+        first_two = 1 + bool(methods)
         kept_search = None if place is None else place.with_name(f"{place.name}.search")
-        begin = partial(searching, model, source, workers=workers, resume=kept_search, steps=Steps(1, before, 2))
+        begin = partial(searching, model, source, workers=workers, resume=kept_search, steps=Steps(1, first_two, 2))
         structured, passes = _searched(
             model, plan, division, learnt_from, begin,
-            lambda wider, step: learnt_of(counted(wider, workers, step, "families"))[1], before,
+            lambda wider, step: learnt_of(counted(wider, workers, step, "families"))[1], first_two,
         )  # fmt: skip
     models = [clone(model).fit_stats(part) for part in learnt_from] if structured is None else structured
     fold_rows = tuple(counts.rows)
@@ -200,7 +212,10 @@ def held_out_risk(
     del counts, whole, learnt_from  # the models hold what is needed of them
     kept = _kept(place, "scores", plan, division, source, *rule.asked(models, fold_rows))
     sums = _scored(source, plan, models, rule, division, workers, (passes, passes), kept)
-    return RiskInFiles.of(sums, rule, division.scheme, fold_rows, passes)
+    scheme = division.scheme
+    if texts:
+        scheme = Message("{scheme}, the vocabulary of each learnt from the others", {"scheme": scheme})
+    return RiskInFiles.of(sums, rule, scheme, fold_rows, passes)
 
 
 def _searched(

@@ -32,11 +32,12 @@ from bayes_engine.scale.arrow import (
 )
 from bayes_engine.scale.em_passes import Found, KeptPasses
 from bayes_engine.scale.stream import Piece
+from bayes_engine.scale.texts import opened_again
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.stats.partial import in_order, merged
 from bayes_engine.table.encode import MISSING
-from bayes_engine.table.schema import Variable
+from bayes_engine.table.schema import Schema, Variable
 
 PASSES_BEFORE = 1
 """Passes before the first E step."""
@@ -54,8 +55,11 @@ def inner_of(model: SemiSupervisedNB) -> NaiveBayes:
     return made
 
 
-def semi_supervised_of_files(model: SemiSupervisedNB, inner: NaiveBayes, passes: KeptPasses) -> SemiSupervisedNB:
-    """The model fitted to all rows."""
+def semi_supervised_of_files(
+    model: SemiSupervisedNB, inner: NaiveBayes, passes: KeptPasses, read: Schema
+) -> SemiSupervisedNB:
+    """The model fitted to all rows, which are `read` as such columns: vocabularies that a pass has found since stay
+    open."""
     model._check()
     plan = passes.plan
     whole, labelled, n, by_label, without_label = passes.run(
@@ -63,7 +67,7 @@ def semi_supervised_of_files(model: SemiSupervisedNB, inner: NaiveBayes, passes:
     )
     weights = np.array([by_label, without_label * model.unlabeled_weight])
     checked_weights(weights, 2)
-    whole = in_order(whole, plan.schema)
+    whole = opened_again(in_order(whole, plan.schema), read)
     levels = () if labelled is None else labelled.target.levels
     hides = labelled is None or bool(n[1])
     shown = pd.Series([*levels, *([None] if hides else [])], dtype=object, name=plan.target or "class")

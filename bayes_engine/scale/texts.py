@@ -3,7 +3,7 @@ count, in how many texts every term stands being counted exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,16 +11,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from bayes_engine.errors import NoTerms, ParameterError, TableError
+from bayes_engine.errors import NoTerms, TableError
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.table_reader import refuse_text
 from bayes_engine.scale.arrow import CountPlan, as_text
 from bayes_engine.scale.em_passes import PACKING, Found
+from bayes_engine.scale.folds import Division, folds_of
 from bayes_engine.scale.kept import KeptSum
 from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.terms import TextTerms
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.text import TextRule, learn_terms, no_terms
 
@@ -51,28 +53,6 @@ def texts_of_model(model: Any, plan: CountPlan, schema: Schema | None) -> tuple[
         return plan, schema
     own = changed | plan.given
     return replace(plan, schema=known), Schema(tuple(v for v in known if v.name in own))
-
-
-def refuse_texts(model: Any, schema: Schema, *, given: bool) -> None:
-    """Raises ParameterError where each fold's model would have to find a vocabulary."""
-    known = read_as_texts(model, schema, given=given)
-    for v in known:
-        if v.textual and (not v.declared or v != schema[v.name]):
-            raise ParameterError(
-                "column '{column}' is a text, and each fold would find its vocabulary in its own rows, which is not "
-                "done over files: fit some of them, and judge the model on the others (evaluate_files)",
-                column=v.name,
-            )
-
-
-def refuse_unknown_texts(schema: Schema) -> None:
-    """Raises ParameterError where EM would have to find a vocabulary in files first."""
-    for v in unknown_texts(schema):
-        raise ParameterError(
-            "column '{column}' is a text, and EM over files does not find its vocabulary: give it by schema=, declared "
-            "(that of a model fitted to the labelled rows is in its schema_)",
-            column=v.name,
-        )
 
 
 def unknown_texts(schema: Schema) -> list[Variable]:
@@ -160,6 +140,51 @@ def with_vocabularies(
     return Schema(tuple(closed.get(v.name, v) for v in plan.schema))
 
 
+def vocabularies_by_fold(
+    source: Source,
+    plan: CountPlan,
+    division: Division,
+    workers: Workers,
+    keep: Callable[[CountPlan], KeptSum | None],
+    step: tuple[int, int],
+) -> tuple[Schema, list[Schema]]:
+    """The schema of the plan with all terms that any fold's model knows, and for each fold that with the vocabularies
+    that a fit to the other folds finds, by a pass over these columns alone that counts terms fold by fold. Raises as
+    `with_vocabularies`, the most terms being those of all folds together."""
+    texts, k = unknown_texts(plan.schema), division.folds
+    alone = CountPlan(Schema(tuple(texts)), "", None, "terms", frozenset(v.name for v in texts), plan.also)
+    columns = [v.name for v in texts] * k
+    packing = Packing(_packed, partial(_unpacked, columns=columns), keep(alone))
+    work = partial(_tallied_by_fold, texts=tuple(texts), division=division)
+    tallies = added_up(source, alone, work, partial(_added_by_fold, k=k), workers, step=step, packing=packing)
+    if tallies is None:
+        raise TableError("there are no rows to count: the files are empty")
+    own: list[dict[str, Variable]] = [{} for _ in range(k)]
+    union = {}
+    for j, v in enumerate(texts):
+        by_fold = tallies[j :: len(texts)]
+        for i in range(k):
+            others = TermTally(v.name)
+            for other in (*by_fold[:i], *by_fold[i + 1 :]):
+                others.add(other)
+            own[i][v.name] = replace(v, levels=others.vocabulary(v), declared=True)
+        known = {*map(str, v.levels)}
+        more = {str(term) for one in own for term in one[v.name].levels} - known
+        refuse_large(v.name, len(known) + len(more))
+        union[v.name] = replace(v, levels=(*v.levels, *sorted(more)), declared=True)
+    every = (union, *own)
+    whole, *each = (Schema(tuple(closed.get(v.name, v) for v in plan.schema)) for closed in every)
+    return whole, each
+
+
+def narrowed(stats: SufficientStatistics, closed: Schema, before: Schema) -> SufficientStatistics:
+    """The statistics under the vocabularies of `closed`, which are among theirs, as a fit leaves them."""
+    own = {v.name: tuple(map(str, closed[v.name].levels)) for v in unknown_texts(before)}
+    columns = {name: terms.of(own[name]) if name in own else terms for name, terms in stats.texts.columns.items()}
+    schema = Schema(tuple(replace(v, levels=own[v.name]) if v.name in own else v for v in stats.schema))
+    return opened_again(replace(stats, schema=schema, texts=TextTerms(columns)), before)
+
+
 def opened_again(stats: SufficientStatistics, before: Schema) -> SufficientStatistics:
     """The statistics with the vocabularies as a fit leaves them, open but where the rule closes them."""
     unknown: Mapping[str, Variable] = {v.name: v for v in unknown_texts(before)}
@@ -191,6 +216,28 @@ def _tally(column: Any, rule: TextRule) -> TermTally:
 def _added(a: tuple[TermTally, ...], b: tuple[TermTally, ...]) -> tuple[TermTally, ...]:
     """In place: whole numbers come out alike in any order, and a second dictionary would be held otherwise."""
     return tuple(mine.add(theirs) for mine, theirs in zip(a, b, strict=True))
+
+
+def _tallied_by_fold(piece: Piece, texts: Sequence[Variable], division: Division) -> tuple[TermTally, ...]:
+    """The terms of a batch, fold by fold, and for each text by text."""
+    fold = folds_of(division.hashes(piece), division.folds)
+    columns = [(as_text(piece.batch.column(v.name), v.name), cast(TextRule, v.text)) for v in texts]
+    return tuple(_tally(column[fold == i], rule) for i in range(division.folds) for column, rule in columns)
+
+
+def _added_by_fold(a: tuple[TermTally, ...], b: tuple[TermTally, ...], k: int) -> tuple[TermTally, ...]:
+    total = _added(a, b)
+    for j in range(len(total) // k):
+        of_text = total[j :: len(total) // k]
+        if sum(len(tally.documents) for tally in of_text) > MOST_MET:
+            raise TableError(
+                "column '{column}' holds more than {most} distinct terms in {k} folds, each counted by itself; take "
+                "fewer folds, words for n-grams, or give the vocabulary by schema=",
+                column=of_text[0].column,
+                most=MOST_MET,
+                k=k,
+            )
+    return total
 
 
 def _packed(tallies: tuple[TermTally, ...]) -> Any:

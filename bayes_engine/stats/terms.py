@@ -62,6 +62,11 @@ class TermCounts:
         sums[:, [place[name] for name in self.names]] = self.sums
         return replace(self, names=names, sums=sums)
 
+    def of(self, names: tuple[str, ...]) -> TermCounts:
+        """Those of some of the terms, in this order."""
+        place = {name: v for v, name in enumerate(self.names)}
+        return replace(self, names=names, sums=self.sums[:, [place[name] for name in names]])
+
     def _same_terms(self, other: TermCounts) -> None:
         if self.names is not other.names and self.names != other.names:
             raise SchemaMismatch(

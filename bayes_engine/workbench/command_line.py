@@ -390,7 +390,8 @@ def _parser() -> ArgumentParser:
         ),
         "evaluate": _(
             "Estimate the risk on rows that the model has not seen: they are divided into folds by where they stand,\n"
-            "or by a column, and each fold is decided by a model learnt from the others."
+            "or by a column, and each fold is decided by a model learnt from the others, which find its structure,\n"
+            "cut points, shrinkage and vocabularies too."
         ),
     }
     fit = command("fit", _fit, texts["fit"])

@@ -17,6 +17,7 @@ from bayes_engine import (
     BernoulliNB,
     ComplementNaiveBayes,
     ComplementNB,
+    LossMatrix,
     MultinomialNB,
     NaiveBayes,
     Schema,
@@ -30,9 +31,17 @@ from bayes_engine import (
     load_model,
     save_model,
 )
+from bayes_engine.decision.compare import score
+from bayes_engine.decision.evaluate import estimated_risk
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import BayesEngineError, NoTerms, ParameterError, StoreError, TableError
 from bayes_engine.scale import Progress, texts
+from bayes_engine.scale.folds import Division, folds_of
+from bayes_engine.scale.score import RiskInFiles
+from bayes_engine.scale.sources import CountRequest, opened, planned
+from bayes_engine.scale.stream import pieces
 from bayes_engine.scale.texts import TermTally
+from tests.unit.test_scale_cluster import NearBy
 
 WORDS = np.array(
     ["win", "a", "prize", "now", "call", "free", "lunch", "at", "noon", "免费", "领奖", "day", "again", "x1", "Z"]
@@ -112,19 +121,80 @@ def test_what_texts_in_files_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
     assert "'text' hold no term that stands in 99" in said
     assert "cannot have the likelihood" in refused(ParameterError, NaiveBayes(likelihoods={"size": "multinomial"}),
                                                    folder, columns=["text", "size"])  # fmt: skip
-    assert "EM over files" in refused(ParameterError, SemiSupervisedNB(model), folder, columns=["text"])
     fitted = model.fit(frame[["text"]], frame["kind"])
     assert "which TAN cannot read" in refused(TableError, TAN(), folder, schema=fitted.schema_)
     with pytest.raises(TableError, match="fit_files finds it for naive Bayes"):
         collect_parquet(folder, target="kind", schema=fitted.schema_)
-    with pytest.raises(ParameterError, match="each fold would find its vocabulary"):
-        held_out_risk(model, folder, target="kind", columns=["text"])
     with pytest.raises(ParameterError, match="calibrate it first"):
         held_out_risk(ComplementNaiveBayes(), folder, target="kind", columns=["text"])
     monkeypatch.setattr(texts, "MOST_TERMS", 3)
     assert "vocabulary of column 'text' has" in refused(TableError, model, folder, columns=["text"])
+    monkeypatch.setattr(texts, "MOST_MET", 40)
+    with pytest.raises(TableError, match="'text' holds more than 40 distinct terms in 5 folds, each counted by itself"):
+        held_out_risk(model, folder, target="kind", columns=["text"])
     monkeypatch.setattr(texts, "MOST_MET", 5)
     assert "'text' holds more than 5 distinct terms" in refused(TableError, model, folder, columns=["text"])
+
+
+def judged_in_memory(model: Any, frame: pd.DataFrame, names: list[str], folder: Path, ask: dict[str, Any]) -> Any:
+    """Each fold by a fit to the rows of the others, vocabulary and all."""
+    source = opened(folder)
+    plan = planned(source, CountRequest("kind", None, ["size"], None, "columns"))
+    folds = ask.get("folds", 5)
+    fold = np.concatenate([folds_of(Division(folds, None, 0).hashes(p), folds) for p in pieces(source, plan)])
+    weight = frame[ask["weight"]] if "weight" in ask else None
+    whole = clone(model).fit(frame[names], frame["kind"], **({} if weight is None else {"sample_weight": weight}))
+    return held_out(whole, frame[names], frame["kind"], folds=fold, sample_weight=weight)
+
+
+def assert_judged_alike(ours: RiskInFiles, theirs: Any) -> None:
+    report = estimated_risk(theirs, LossMatrix.zero_one(theirs.classes))
+    np.testing.assert_array_equal(ours.confusion, report.confusion)
+    assert ours.log_loss == pytest.approx(score(theirs)["log_loss"], rel=1e-10)
+
+
+def test_each_fold_learns_its_vocabulary_from_the_others(tmp_path: Path) -> None:
+    frame, told = mails(90, missing=0.0), list[Progress]()
+    folder, ask = written(frame, tmp_path / "rows"), {"folds": 3}
+    model = NaiveBayes(likelihoods=MULTINOMIAL, text={"min_df": 2, "max_features": 8})
+    ours = held_out_risk(model, folder, target="kind", columns=["text", "size"], progress=told.append, threads=1, **ask)
+    assert_judged_alike(ours, judged_in_memory(model, frame, ["text", "size"], folder, ask))
+    assert ours.passes == 3 and {(far.step, far.steps) for far in told} == {(1, 3), (2, 3), (3, 3)}
+    assert str(ours.scheme).endswith("row group and place, the vocabulary of each learnt from the others")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("model", [
+    NaiveBayes(likelihoods={"text": "multinomial", "title": "multinomial"}, text={"min_df": 3}, discretize="mdlp"),
+    NaiveBayes(likelihoods={"text": "multinomial"}, text={"ngrams": (1, 2), "max_features": 30, "presence": True}),
+])  # fmt: skip
+def test_vocabularies_by_fold_with_weights_cut_points_a_cluster_and_taken_up_again(model: Any, tmp_path: Path) -> None:
+    frame = mails(400)
+    folder, names = written(frame, tmp_path / "rows"), ["text", "title", "from", "size"]
+    names = [n for n in names if n != "title" or "title" in model.likelihoods]
+    ask: dict[str, Any] = {"target": "kind", "columns": names, "weight": "w"}
+    ours = held_out_risk(model, folder, **ask, resume=tmp_path / "kept")
+    assert_judged_alike(ours, judged_in_memory(model, frame, names, folder, {"weight": "w"}))
+    assert (tmp_path / "kept.terms").exists()
+    again = held_out_risk(model, folder, **ask, resume=tmp_path / "kept")
+    there = held_out_risk(model, folder, **ask, client=NearBy())
+    assert again.log_loss == there.log_loss == ours.log_loss
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_em_finds_the_vocabulary_in_a_pass_before(tmp_path: Path) -> None:
+    frame, told = mails(60, missing=0.0), list[Progress]()
+    frame["kind"] = frame["kind"].where(np.arange(60) % 3 == 0)
+    folder, X = written(frame, tmp_path / "rows"), frame[["text"]]
+    model = SemiSupervisedNB(NaiveBayes(likelihoods=MULTINOMIAL, text={"min_df": 2}), max_iter=2, tol=0.0)
+    ours = fit_files(model, folder, target="kind", columns=["text"], threads=1, progress=told.append,
+                     resume=tmp_path / "kept")  # fmt: skip
+    theirs = clone(model).fit(X, frame["kind"])
+    assert ours.estimator_.schema_ == theirs.estimator_.schema_
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9, atol=1e-12)
+    assert {far.step for far in told} == {1, 2, 3, 4, 5} and {far.steps for far in told} == {5}
+    assert (tmp_path / "kept.terms").exists()
 
 
 def test_a_tally_of_terms_travels_as_bytes() -> None:
