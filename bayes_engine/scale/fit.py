@@ -169,7 +169,7 @@ def fit_files(
 
     A `Pipeline` of scikit-learn's `CountVectorizer` or `TfidfVectorizer`, `TfidfTransformer` where it is wanted, and
     `MultinomialNB`, `ComplementNB` or `BernoulliNB` takes two passes over the one text of `columns`: document
-    frequencies, which are vocabulary and idf; then the weights, summed (to 1e-12). `resume` and `client` are refused.
+    frequencies (`.terms`), which are vocabulary and idf; then the weights, summed (to 1e-12).
 
     EM takes one pass for each E step, whose parts are added in an order that files and row groups fix, so that its
     trace is the same on a cluster, whichever workers are lost, and that of a fit in memory but for rounding: before it,
@@ -212,14 +212,10 @@ def fit_rows(
     if isinstance(model, BayesianNetwork):
         return network_of_files(model, files, None, target, progress, resume, threads, client)
     if isinstance(model, Pipeline):
-        if resume is not None or client is not None:
-            raise ParameterError(
-                "a Pipeline of files is learnt in one run on this machine: leave resume= and client= out, or take "
-                "NaiveBayes or ComplementNaiveBayes, which read texts themselves"
-            )
-        from bayes_engine.scale.tf_idf import pipeline_of_files  # scikit-learn's vectorizers, where they are wanted
+        from bayes_engine.scale.tf_idf import WorkersAsked, pipeline_of_files  # scikit-learn's vectorizers
 
-        return cast(M, pipeline_of_files(model, files, target, progress, threads))
+        place = None if resume is None else Path(resume)
+        return cast(M, pipeline_of_files(model, files, target, WorkersAsked(threads, client, progress), place))
     want = "columns" if hidden else wanted(model)
     inner = inner_of(model) if isinstance(model, SemiSupervisedNB) else model
     schema = schema if schema is not None else getattr(inner, "schema", None)

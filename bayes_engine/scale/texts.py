@@ -129,7 +129,7 @@ def with_vocabularies(
     if resume is not None:
         asked = tuple(f"text={v.name!r}, {v.text!r}" for v in texts)
         kept = KeptSum(resume, ("want=terms", *asked), source.sources)
-    packing = Packing(_packed, partial(_unpacked, columns=[v.name for v in texts]), kept)
+    packing = Packing(packed_tallies, partial(unpacked_tallies, columns=[v.name for v in texts]), kept)
     work = partial(_tallied, texts=tuple(texts))
     tallies = added_up(source, alone, work, _added, workers, step=step, packing=packing)
     if tallies is None:
@@ -154,7 +154,7 @@ def vocabularies_by_fold(
     texts, k = unknown_texts(plan.schema), division.folds
     alone = CountPlan(Schema(tuple(texts)), "", None, "terms", frozenset(v.name for v in texts), plan.also)
     columns = [v.name for v in texts] * k
-    packing = Packing(_packed, partial(_unpacked, columns=columns), keep(alone))
+    packing = Packing(packed_tallies, partial(unpacked_tallies, columns=columns), keep(alone))
     work = partial(_tallied_by_fold, texts=tuple(texts), division=division)
     tallies = added_up(source, alone, work, partial(_added_by_fold, k=k), workers, step=step, packing=packing)
     if tallies is None:
@@ -240,7 +240,7 @@ def _added_by_fold(a: tuple[TermTally, ...], b: tuple[TermTally, ...], k: int) -
     return total
 
 
-def _packed(tallies: tuple[TermTally, ...]) -> Any:
+def packed_tallies(tallies: tuple[TermTally, ...]) -> Any:
     """Terms as bytes: a file of passes holds fewer texts than a column."""
     arrays: list[Any] = []
     for tally in tallies:
@@ -251,7 +251,7 @@ def _packed(tallies: tuple[TermTally, ...]) -> Any:
     return PACKING.pack(tuple(arrays))
 
 
-def _unpacked(data: bytes, columns: Sequence[str]) -> tuple[TermTally, ...]:
+def unpacked_tallies(data: bytes, columns: Sequence[str]) -> tuple[TermTally, ...]:
     arrays: Found = PACKING.unpack(data)
     tallies = []
     for column, *parts in zip(columns, arrays[::4], arrays[1::4], arrays[2::4], arrays[3::4], strict=True):

@@ -4,12 +4,14 @@ term by class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from math import ceil
 from numbers import Integral
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -20,11 +22,13 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.models.counted_naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from bayes_engine.models.target import lone_class
 from bayes_engine.scale.arrow import CountPlan, as_text, encoded
+from bayes_engine.scale.em_passes import PACKING
+from bayes_engine.scale.kept import KeptSum
 from bayes_engine.scale.network import FilesAsked
 from bayes_engine.scale.scan import Progress, threads_of
 from bayes_engine.scale.sources import Batches, CountRequest, Source, opened, planned
-from bayes_engine.scale.stream import Piece, Workers, added_up
-from bayes_engine.scale.texts import TermTally, refuse_large
+from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
+from bayes_engine.scale.texts import TermTally, packed_tallies, refuse_large, unpacked_tallies
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import in_order, merged
 from bayes_engine.table.schema import Schema, Variable
@@ -34,14 +38,22 @@ OF_TERMS = (MultinomialNB, ComplementNB, BernoulliNB)
 """The classifiers of a matrix of terms."""
 
 
+class WorkersAsked(NamedTuple):
+    """The arguments of `fit_files` by these names."""
+
+    threads: int | None
+    client: Any
+    progress: Callable[[Progress], object] | None
+
+
 def pipeline_of_files(
     model: Pipeline,
     files: FilesAsked,
     target: str | None,
-    progress: Callable[[Progress], object] | None,
-    threads: int | None,
+    workers_asked: WorkersAsked,
+    resume: Path | None,
 ) -> Pipeline:
-    """A new pipeline, fitted to all rows by two passes."""
+    """A new pipeline, fitted to all rows by two passes, each with its file where there is one to `resume`."""
     new = clone(model)
     transformers, classifier = [part for _, part in new.steps[:-1]], new.steps[-1][1]
     _refuse_others(transformers, classifier)
@@ -56,23 +68,66 @@ def pipeline_of_files(
     )
     text = Variable(named[0], "text", likelihood="multinomial", text=TextRule())
     plan = planned(source, CountRequest(target, Schema((text,)), named, weight, "columns", texts=True))
-    workers = Workers(threads_of(threads, None, plan), None, progress)
+    threads, client, progress = workers_asked
+    workers = Workers(threads_of(threads, client, plan), client, progress)
     alone = CountPlan(plan.schema, "", None, "terms", plan.given)
+    asked = (f"text={text.name!r}", *_asked(transformers))
+    terms = None
+    if resume is not None:
+        terms = KeptSum(resume.with_name(f"{resume.name}.terms"), ("want=terms", *asked), source.sources)
     tally = added_up(
         source, alone, partial(_tallied, column=text.name, reader=_reader(transformers[0])), CountedTexts.add, workers,
-        step=(1, 2),
+        step=(1, 2), packing=Packing(_packed_texts, partial(_unpacked_texts, column=text.name), terms),
     )  # fmt: skip
     if tally is None:
         raise TableError("there are no rows to count: the files are empty")
     _learn(transformers, tally, text.name)
     work = partial(_summed, column=text.name, plan=plan, transformers=transformers, classifier=classifier)
-    stats = added_up(source, plan, work, merged, workers, step=(2, 2))
+    kept = None
+    if resume is not None:
+        by = (f"target={plan.target}", f"weight={plan.weight}", f"classifier={type(classifier).__name__}")
+        kept = KeptSum(resume, (*by, *asked, f"weights={_digest(transformers)}"), source.sources)
+    stats = added_up(source, plan, work, merged, workers, step=(2, 2), packing=Packing(_packed, _unpacked, kept))
     assert stats is not None
     stats = in_order(stats, stats.schema)
     if len(stats.target.levels) == 1:
         raise lone_class(stats.target.levels[0])
     classifier.fit_stats(stats)
     return new
+
+
+def _asked(transformers: list[Any]) -> Iterator[str]:
+    """What a file keeps the sums of: the transformers with their parameters, functions by their names."""
+    for one in transformers:
+        for name, value in sorted(one.get_params().items()):
+            yield f"{type(one).__name__}.{name}={getattr(value, '__qualname__', repr(value))}"
+
+
+def _digest(transformers: list[Any]) -> str:
+    """Of the vocabulary and idf that the texts were found to have: more texts have another."""
+    whole = sha256(repr(sorted(transformers[0].vocabulary_.items())).encode("utf-8", "surrogatepass"))
+    for one in (*transformers[1:], getattr(transformers[0], "_tfidf", None)):
+        whole.update(getattr(one, "idf_", np.zeros(0)).tobytes())
+    return whole.hexdigest()
+
+
+def _packed_texts(texts: CountedTexts) -> Any:
+    return PACKING.pack((texts.n, np.frombuffer(packed_tallies((texts.terms,)), dtype=np.uint8)))
+
+
+def _unpacked_texts(data: bytes, column: str) -> CountedTexts:
+    n, raw = PACKING.unpack(data)
+    (terms,) = unpacked_tallies(raw.astype(np.uint8).tobytes(), [column])
+    return CountedTexts(int(n), terms)
+
+
+def _packed(stats: SufficientStatistics) -> Any:
+    return PACKING.pack((stats,))
+
+
+def _unpacked(data: bytes) -> SufficientStatistics:
+    (stats,) = PACKING.unpack(data)
+    return stats  # type: ignore[no-any-return]
 
 
 def _refuse_others(transformers: list[Any], classifier: Any) -> None:

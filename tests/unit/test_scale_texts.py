@@ -42,6 +42,7 @@ from bayes_engine.scale.sources import CountRequest, opened, planned
 from bayes_engine.scale.stream import pieces
 from bayes_engine.scale.texts import TermTally
 from tests.unit.test_scale_cluster import NearBy
+from tests.unit.test_scale_em import Stop, stopping
 
 WORDS = np.array(
     ["win", "a", "prize", "now", "call", "free", "lunch", "at", "noon", "免费", "领奖", "day", "again", "x1", "Z"]
@@ -200,7 +201,7 @@ def test_em_finds_the_vocabulary_in_a_pass_before(tmp_path: Path) -> None:
 def test_a_tally_of_terms_travels_as_bytes() -> None:
     tally = TermTally("text", {"a": 2, "\ud800": 1}, {"a": 3.0, "\ud800": 1.0})
     empty = TermTally("other")
-    assert texts._unpacked(texts._packed((tally, empty)), ["text", "other"]) == (tally, empty)
+    assert texts.unpacked_tallies(texts.packed_tallies((tally, empty)), ["text", "other"]) == (tally, empty)
 
 
 MODELS = [
@@ -290,10 +291,6 @@ def test_missing_texts_are_refused_where_the_model_says_so(tmp_path: Path) -> No
     assert "missing" in refused(TableError, model, written(frame, tmp_path / "rows"), columns=["text"])
 
 
-class Stop(Exception):
-    pass
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 2])
 def test_the_passes_of_texts_go_on_where_they_were_broken_off(step: int, tmp_path: Path) -> None:
@@ -364,10 +361,14 @@ def test_tf_idf_of_files_is_that_of_a_fit(tmp_path: Path) -> None:
     frame, told = mails(40, missing=0.0), list[Progress]()
     folder, X = written(frame, tmp_path / "rows"), frame["text"].tolist()
     model = make_pipeline(CountVectorizer(min_df=2, max_df=0.8, max_features=8), TfidfTransformer(), ComplementNB())
-    ours = fit_files(model, folder, target="kind", columns=["text"], progress=told.append, threads=1)
+    ask: dict[str, Any] = {"columns": ["text"], "resume": tmp_path / "kept", "threads": 1}
+    ours = fit_files(model, folder, target="kind", progress=told.append, **ask)
     assert_same_pipeline(ours, clone(model).fit(X, frame["kind"]), X)
     assert {(far.step, far.steps) for far in told} == {(1, 2), (2, 2)} and not hasattr(model[0], "vocabulary_")
-    assert "leave resume= and client= out" in refused(ParameterError, model, folder, resume=tmp_path / "kept")
+    told.clear()
+    again = fit_files(model, folder, target="kind", progress=told.append, **ask)
+    np.testing.assert_array_equal(again[-1].feature_log_prob_, ours[-1].feature_log_prob_)
+    assert not any(far.rows_now for far in told)
     assert "reads one column" in refused(ParameterError, model, folder)
     other = make_pipeline(CountVectorizer(vocabulary=["a"]), ComplementNB())
     assert "neither with a vocabulary given" in refused(ParameterError, other, folder, columns="text")
@@ -413,3 +414,29 @@ def test_a_missing_text_has_no_tf_idf(tmp_path: Path) -> None:
     model = make_pipeline(TfidfVectorizer(), MultinomialNB())
     said = refused(BayesEngineError, model, written(frame, tmp_path / "rows"), columns="text")
     assert f"column 'text' has no text in row {row}" in said
+
+
+@pytest.mark.slow
+def test_tf_idf_goes_on_where_it_was_broken_off_and_on_a_cluster(tmp_path: Path) -> None:
+    """In each of its passes; of another vectorizer, or with files that have come, the kept sums are not taken."""
+    frame = mails(300, missing=0.0)
+    folder, kept = written(frame, tmp_path / "rows"), tmp_path / "kept"
+    model = make_pipeline(TfidfVectorizer(min_df=2), MultinomialNB())
+    ask: dict[str, Any] = {"target": "kind", "columns": "text"}
+    whole = fit_files(model, folder, **ask)
+    for step in (1, 2):
+        with pytest.raises(Stop):
+            fit_files(model, folder, **ask, threads=1, resume=kept, progress=stopping(step))
+    ours = fit_files(model, folder, **ask, resume=kept)
+    for one in (ours, fit_files(model, folder, **ask, client=NearBy())):
+        assert one[0].vocabulary_ == whole[0].vocabulary_
+        np.testing.assert_array_equal(one[-1].feature_log_prob_, whole[-1].feature_log_prob_)
+    other = make_pipeline(TfidfVectorizer(min_df=3), MultinomialNB())
+    with pytest.raises(StoreError, match="holds a count with another"):
+        fit_files(other, folder, **ask, resume=kept)
+    mails(90, missing=0.0, seed=5).to_parquet(folder / "part2.parquet")
+    with pytest.raises(StoreError, match="another weights"):
+        fit_files(model, folder, **ask, resume=kept)
+    kept.unlink()  # the terms are gone on with
+    more = fit_files(model, folder, **ask, resume=kept)
+    assert more[0].vocabulary_ == fit_files(model, folder, **ask)[0].vocabulary_
