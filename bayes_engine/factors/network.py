@@ -158,14 +158,15 @@ class Network:
         row = np.full(len(self.cpts), HIDDEN, dtype=np.intp)
         for name, level in evidence.items():
             levels = self[name].variable.levels
-            if level not in levels:
+            try:
+                row[self.position[name]] = levels.index(level)
+            except ValueError:
                 raise ParameterError(
                     "'{level}' is no level of '{name}'; its levels are {known}",
                     level=str(level),
                     name=name,
                     known=", ".join(f"'{v}'" for v in levels),
-                )
-            row[self.position[name]] = levels.index(level)
+                ) from None
         return row
 
     def axes(self, scope: Sequence[str]) -> tuple[int, ...]:

@@ -221,8 +221,9 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """
         return network_query.joint_posterior(self._fitted, targets, evidence)
 
-    def marginals(self, evidence: Mapping[str, Any] | None = None) -> dict[str, pd.Series]:
-        """P(x_j | evidence) of every node, exact, each indexed by level. Raises as `query`.
+    def marginals(self, evidence: Mapping[str, Any] | None = None) -> Mapping[str, pd.Series]:
+        """P(x_j | evidence) of every node, exact, each indexed by level; a series is made when it is read. Raises as
+        `query`.
 
         >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
         >>> model.marginals({"wet": "y"})["rain"].round(4).to_dict()
@@ -362,7 +363,8 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _fitted(self) -> Network:
-        check_is_fitted(self, "network_")
+        if not hasattr(self, "network_"):  # the check takes as long as a small query
+            check_is_fitted(self, "network_")
         return self.network_
 
     def _places(self, X: Any) -> NDArray[np.intp]:
