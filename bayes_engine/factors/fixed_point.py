@@ -9,7 +9,7 @@ can, the row is left to the exact sum.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ def argmax_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> FixedPointAr
     bits, words = BITS, _packed(_rounded(over, BITS))
     for rows, block in X.blocks(kind=np.int64):
         terms = np.diff(block.indptr)
-        biggest = max(float(block.data.max(initial=0)), -float(block.data.min(initial=0)))
+        biggest = _no_less(block.data)
         fit = int(np.log2(HALF / max(float(terms.max()) * biggest * reach, 1.0)))
         if fit < LEAST_BITS:
             return None
@@ -101,13 +101,19 @@ def argmax_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> FixedPointAr
     return FixedPointArgmax(largest, close)
 
 
+def _no_less(whole: NDArray[Any]) -> float:
+    """A bound of the absolute values of whole numbers: of counts, in one pass, less than twice the largest."""
+    bits = int(np.bitwise_or.reduce(whole)) if whole.dtype.kind in "iu" else -1
+    return float(bits) if bits >= 0 else max(float(whole.max(initial=0)), -float(whole.min(initial=0)))
+
+
 def _first_two(sums: Array) -> tuple[NDArray[np.intp], Array]:
     """(n,) the position of the largest of (C, n), and by how much the next one is smaller."""
     top, second = sums[0].copy(), np.full(sums.shape[1], -np.inf)
     where = np.zeros(sums.shape[1], dtype=np.intp)
     for c, own in enumerate(sums[1:], start=1):
         np.maximum(second, np.minimum(top, own), out=second)
-        where[own > top] = c
+        np.copyto(where, c, where=own > top)
         np.maximum(top, own, out=top)
     return where, top - second
 
