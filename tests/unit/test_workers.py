@@ -464,6 +464,7 @@ def test_those_with_long_calls_are_told_when_pages_begin_and_when_none_computes(
 
 def test_a_call_that_becomes_long_is_told_at_once(workers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "LONG", -1.0)
+    monkeypatch.setattr(Pool, "_start_one", lambda _: None)  # no second process for short calls
     told = list[bool]()
     tell = Worker.give_way
     monkeypatch.setattr(Worker, "give_way", lambda worker: (told.append(pool.pages[0]), tell(worker))[1])
