@@ -15,7 +15,8 @@ import json
 import math
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
@@ -24,7 +25,8 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import StoreError
+from bayes_engine.errors import BayesEngineError, StoreError
+from bayes_engine.language import Message
 
 Kind = Literal["model", "workspace", "statistics"]
 Blob = bytes | NDArray[Any]
@@ -135,6 +137,30 @@ def unpack(data: bytes, kind: Kind, *, limit: int = MOST_BYTES) -> Contents:
             raise StoreError("the file holds no partial statistics, but a {kind}", kind=str(written_kind)[:80])
         raise StoreError("the file holds no workspace; a model is loaded where models are")
     return Contents(content, _blobs(view[end:-DIGEST], described))
+
+
+@contextmanager
+def damage_refused(held: Message) -> Iterator[None]:
+    """Raises StoreError on whatever goes wrong while the content of a file is made into what it should hold.
+
+    >>> with damage_refused(Message("a model")):
+    ...     [][1]
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: the file does not hold a model: its parts do not go together (IndexError)
+    """
+    try:
+        yield
+    except StoreError:
+        raise
+    except BayesEngineError as error:
+        raise StoreError("the file does not hold {held}: {reason}", held=held, reason=error.message) from None
+    except Exception as error:  # a hostile file may go wrong anywhere, and nowhere is it the caller's fault
+        raise StoreError(
+            "the file does not hold {held}: its parts do not go together ({reason})",
+            held=held,
+            reason=type(error).__name__,
+        ) from error
 
 
 def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes], limit: int) -> bytes:

@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, listen, report
+from bayes_engine.errors import EstimationWarning, StoreError, listen, report
+from bayes_engine.language import Message
 from bayes_engine.models.look_up import LookUp
-from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, write_file
+from bayes_engine.store.container import MOST_BYTES, damage_refused, pack, read_file, unpack, write_file
 from bayes_engine.store.forms import FORMS, Form
 from bayes_engine.store.type_hints import fits
 from bayes_engine.store.validation import check_answers, check_look_up
@@ -80,21 +81,13 @@ def load_model(
     bayes_engine.errors.StoreError: the format is not recognized: this is not a model or a workspace...
     """
     content, blobs = unpack(read_file(path_or_bytes, limit), "model", limit=limit)
-    try:
-        with listen(), np.errstate(all="ignore"):  # what an estimate has to tell was told at the fit
-            model = ValueReader(blobs, _READERS).read(content)
-            if isinstance(model, LookUp):
-                check_look_up(model)
-            elif isinstance(model, _ANY):
-                check_answers(model)
-    except StoreError:
-        raise
-    except BayesEngineError as error:
-        raise StoreError("the file does not hold a model: {reason}", reason=error.message) from None
-    except Exception as error:  # a hostile file may go wrong anywhere, and nowhere is it the caller's fault
-        raise StoreError(
-            "the file does not hold a model: its parts do not go together ({reason})", reason=type(error).__name__
-        ) from error
+    # what an estimate has to tell was told at the fit
+    with damage_refused(Message("a model")), listen(), np.errstate(all="ignore"):
+        model = ValueReader(blobs, _READERS).read(content)
+        if isinstance(model, LookUp):
+            check_look_up(model)
+        elif isinstance(model, _ANY):
+            check_answers(model)
     if not isinstance(model, _ANY):
         raise StoreError("the file does not hold a model, but a {kind}", kind=type(model).__name__)
     return model

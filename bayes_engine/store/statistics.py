@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from bayes_engine.errors import BayesEngineError, StoreError
+from bayes_engine.errors import StoreError
+from bayes_engine.language import Message
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import PartialSource, PartialStatistics
-from bayes_engine.store.container import pack, read_file, unpack, write_file
+from bayes_engine.store.container import damage_refused, pack, read_file, unpack, write_file
 from bayes_engine.store.validation import check_statistics
 from bayes_engine.store.values import ValueReader, ValueWriter
 
 MOST_BYTES = 2**31
 """The largest file of an unfinished count."""
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Raises StoreError on whatever is wrong with the content of a file."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except BayesEngineError as error:
-        raise StoreError("the file does not hold statistics: {reason}", reason=error.message) from None
-    except Exception as error:  # a hostile file may go wrong anywhere, and nowhere is it the caller's fault
-        raise StoreError(
-            "the file does not hold statistics: its parts do not go together ({reason})", reason=type(error).__name__
-        ) from error
+STATISTICS = Message("statistics")
 
 
 def save_partial(partial: PartialStatistics, path: str | os.PathLike[str]) -> None:
@@ -60,7 +46,7 @@ def load_partial(source: str | os.PathLike[str] | bytes) -> PartialStatistics:
     """The unfinished count that `save_partial` wrote to a path, or whose bytes these are. Raises StoreError, with the
     reason, on any other file."""
     content, blobs = unpack(read_file(source, MOST_BYTES), "statistics", limit=MOST_BYTES)
-    with _refusing():
+    with damage_refused(STATISTICS):
         partial = ValueReader(blobs, {}).read(content)
         if not isinstance(partial, PartialStatistics):
             raise StoreError("the file holds no partial statistics, but a {kind}", kind=type(partial).__name__)
@@ -107,7 +93,7 @@ def packed_passes(
 def load_passes(path: Any) -> tuple[tuple[str, ...], int, tuple[PartialSource, ...], tuple[Any, ...]]:
     """What `save_passes` wrote, at a path or as bytes. Raises StoreError, with the reason, on any other file."""
     content, blobs = unpack(read_file(path, MOST_BYTES), "statistics", limit=MOST_BYTES)
-    with _refusing():
+    with damage_refused(STATISTICS):
         asked, seed, sources, passes = ValueReader(blobs, {}).read(content)
         sound = type(seed) is int and seed >= 0 and all(type(s) is PartialSource for s in sources)
         if not sound or not all(type(part) is tuple for part in passes):
