@@ -31,10 +31,9 @@ from streamlit.logger import get_logger
 from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import Message, _, ngettext
+from bayes_engine.language import Message
 from bayes_engine.progress import watched
 from pages.runtime import job_queue, private
-from pages.runtime.escape import md
 from pages.runtime.job_queue import Job
 from pages.runtime.private import connected, running, session_id
 from pages.runtime.state import PageEnded, current, made_from
@@ -171,7 +170,7 @@ def run_after_callback(key: Hashable, work: Callable[[], T], activity: Message, 
     `refused` with its BayesEngineError, where a callback's end would be. Until then the page is drawn as it was, below
     how far the job is. `key`, `work` and `activity` as in `run`; `size` are the bytes that are read. Another one takes
     the place of one under way."""
-    _declined().pop(key, None)
+    declined().pop(key, None)
     visit = st.session_state.get("visit", 0)
     st.session_state["callback_job"] = CallbackJob(key, work, activity, then, refused, size <= LIGHT, visit)
 
@@ -182,7 +181,7 @@ def cancel_callback_job() -> None:
 
 def begin(key: Hashable, work: Callable[[], Any], activity: Message, *, kept: bool = False) -> Job:
     """The job of this key, which this session now waits for; raises UnderWay where the session has cancelled it."""
-    if key in _declined():
+    if key in declined():
         raise UnderWay(key, activity, None)
     me, here = session_id(), _here()
     with job_queue.lock:
@@ -256,10 +255,21 @@ def _sweep() -> None:
         _soon(partial(_look_at_pages, push=due))
 
 
-def _declined() -> dict[Hashable, int]:
+def declined() -> dict[Hashable, int]:
     """What this session has cancelled, by key, and the number that its job had."""
-    declined: dict[Hashable, int] = st.session_state.setdefault("jobs_declined", {})
-    return declined
+    numbers: dict[Hashable, int] = st.session_state.setdefault("jobs_declined", {})
+    return numbers
+
+
+def start_again(key: Hashable) -> None:
+    """For a callback: what was cancelled is asked for anew."""
+    declined().pop(key, None)
+
+
+def decline(job: Job) -> None:
+    """For a callback: the session cancels the job."""
+    declined()[job.key] = job.number
+    stop_waiting(job)
 
 
 # a page follows its jobs ------------------------------------------------------------------------------------------
@@ -314,26 +324,30 @@ def share_the_machine() -> None:
 
 
 @contextmanager
-def showing_progress() -> Iterator[None]:
-    """A run of the script: where it cannot go on for a job, how far that is; jobs that this page no
-    longer asks for go."""
+def page_run() -> Iterator[None]:
+    """A run of the script: jobs that this page no longer asks for go."""
     page = PageRun()
     _pages.pop(session_id(), None)
     token = _run.set(page)
     try:
         try:
-            with job_queue.computing(1):
-                yield
-            st.session_state.pop("progress", None)
-        except UnderWay as there:
-            progress_box(there)
-    except PageEnded:
-        _end(page)
-        raise
-    else:
-        _end(page)
+            yield
+        except PageEnded:
+            _end(page)
+            raise
+        else:
+            _end(page)
     finally:
         _run.reset(token)
+
+
+def shown_first(key: Hashable) -> bool:
+    """Whether this run of the page shows for the first time how far this is."""
+    if (page := _run.get()) is None:
+        return True
+    first = key not in page.shown
+    page.shown.add(key)
+    return first
 
 
 def _end(page: PageRun) -> None:
@@ -351,7 +365,7 @@ def run_callback_job() -> UnderWay | None:
     wanted: CallbackJob | None = session.get("callback_job")
     if wanted is None:
         return None
-    if wanted.key in _declined() and wanted.visit != session.get("visit", 0):
+    if wanted.key in declined() and wanted.visit != session.get("visit", 0):
         cancel_callback_job()
         return None
     try:
@@ -387,95 +401,3 @@ def _only(asked: dict[Hashable, Job]) -> None:
     for job in others:
         if job not in elsewhere:
             stop_waiting(job)
-
-
-def progress_box(there: UnderWay, *, goes_on: bool = False) -> None:
-    """In place of the rest of the page: what is being done, how far it is, and a button that stops it. A page may show
-    several, each once: the buttons go by the number of the job. What was cancelled starts again, or `goes_on` from what
-    is kept of it."""
-    if (page := _run.get()) is not None:
-        if there.key in page.shown:
-            return
-        page.shown.add(there.key)
-    if there.job is None:
-        st.warning(_("Cancelled: {what}.").format(what=there.activity.local(md)), icon=":material/stop_circle:")
-        key = f"job_again_{_declined().get(there.key, 0)}"
-        label = _("Go on") if goes_on else _("Start again")
-        st.button(label, icon=":material/play_arrow:", key=key, on_click=_start_again, args=(there.key,))
-        return
-    job = there.job
-    box = _ProgressBox(job, _page_progress(there.part, job.begun))
-    with following(job, box.update), st.container(border=True, width=640):
-        box.draw()
-
-
-@dataclass
-class PageProgress:
-    """How far a whole page is: no less than was shown before; and since when."""
-
-    part: Part
-    begun: float
-    most: float = 0.0
-
-    def share(self, share: float) -> float:
-        """The share of all that the page computes where this one of its part is done."""
-        self.most = max(self.most, self.part.begin + (self.part.end - self.part.begin) * share)
-        return self.most
-
-
-def _page_progress(part: Part | None, begun: float) -> PageProgress | None:
-    if part is None:
-        return None
-    kept: PageProgress | None = st.session_state.get("progress")
-    if kept is None or kept.part.page != part.page:
-        kept = st.session_state["progress"] = PageProgress(part, begun)
-    kept.part = part
-    return kept
-
-
-@dataclass(frozen=True)
-class _ProgressBox:
-    job: Job
-    page: PageProgress | None
-
-    def draw(self) -> None:
-        job = self.job
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(self._heading())
-            cancel = f"job_cancel_{job.number}"
-            st.button(_("Cancel"), icon=":material/stop_circle:", key=cancel, on_click=_decline, args=(job,))
-        share = self._share()
-        st.progress(share, self._share_in_words(share))
-
-    def update(self, elements: private.Elements) -> None:
-        share = self._share()
-        elements["markdown"].markdown.body = self._heading()
-        elements["progress"].progress.value = int(100 * share)
-        elements["progress"].progress.text = self._share_in_words(share)
-
-    def _heading(self) -> str:
-        seconds = f"{time.monotonic() - (self.job if self.page is None else self.page).begun:.0f}"
-        head = _("{what} …").format(what=self.job.activity.local(md))
-        return f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}"
-
-    def _share(self) -> float:
-        share = job_queue.share(*self.job.progress)
-        return share if self.page is None else self.page.share(share)
-
-    def _share_in_words(self, share: float) -> str:
-        if n := self.job.ahead():
-            return ngettext("{n} computation is before this one.", "{n} computations are before this one.", n).format(
-                n=n
-            )
-        if self.page is not None:
-            return _("{share} of all that this page computes").format(share=f"{share:.0%}")
-        return f"{share:.0%}" if self.job.progress[1] else _("under way")
-
-
-def _start_again(key: Hashable) -> None:
-    _declined().pop(key, None)
-
-
-def _decline(job: Job) -> None:
-    _declined()[job.key] = job.number
-    stop_waiting(job)

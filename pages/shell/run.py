@@ -12,7 +12,7 @@ import bayes_engine.decision.evaluate
 import bayes_engine.workbench.figures.decisions  # noqa: F401 - heavy, and every page needs it
 from pages.active import large_files, own_lessons
 from pages.components import component
-from pages.runtime import addresses, cache, jobs, logs, private, sessions, wake
+from pages.runtime import addresses, cache, jobs, logs, private, progress_box, sessions, wake
 from pages.runtime import view_keys as keys
 from pages.runtime.state import PageEnded, current, query_params, write_url
 from pages.shell import (
@@ -51,7 +51,7 @@ def run(begun: frame.Run) -> None:
     wake.begin()
     pages = {Path(file).stem: there for file, there in begun.listed.items()}
     try:
-        with jobs.showing_progress(), cache.drawing():
+        with progress_box.showing_progress(), cache.drawing():
             own_lessons.take_from_link()
             under_way = jobs.run_callback_job()
             if (asked := st.session_state.pop("page_wanted", begun.here)) != begun.here:
@@ -71,7 +71,7 @@ def run(begun: frame.Run) -> None:
                     presenter.button()
                 class_question.menu()
             if under_way is not None:
-                jobs.progress_box(under_way)
+                progress_box.progress_box(under_way)
             workspace.notice(begun.here, frozenset(pages))
             unfinished.notice(begun.here)
             chips.warnings()

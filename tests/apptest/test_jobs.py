@@ -22,7 +22,7 @@ from bayes_engine.table.read import Reading, read_table
 from bayes_engine.workbench.incoming.file_blocks import CellBlocks, open_cells
 from pages.active import files, models
 from pages.active.files import Upload
-from pages.runtime import job_queue, jobs
+from pages.runtime import job_queue, jobs, progress_box
 from pages.runtime.job_queue import Job
 from pages.runtime.state import Spec, State
 from pages.views.classify import file_given
@@ -289,14 +289,14 @@ def test_two_jobs_stand_on_a_page_and_each_once() -> None:
         import streamlit as st
 
         from bayes_engine.language import Message
-        from pages.runtime import jobs
+        from pages.runtime import jobs, progress_box
         from pages.runtime.job_queue import Job
 
         st.session_state["jobs_declined"] = {"c": 3, "d": 4}
         one, other = (Job(name, Message(f"computing {name}")) for name in "ab")
-        with jobs.showing_progress():
+        with progress_box.showing_progress():
             for key, job in (("a", one), ("a", one), ("c", None), ("c", None), ("d", None)):
-                jobs.progress_box(jobs.UnderWay(key, Message(f"computing {key}"), job))
+                progress_box.progress_box(jobs.UnderWay(key, Message(f"computing {key}"), job))
             raise jobs.UnderWay("b", other.activity, other)
 
     app = AppTest.from_function(script, default_timeout=PATIENCE).run()
@@ -418,7 +418,7 @@ def steps_between(noted: list[float], since: float, till: float) -> int:
 
 
 def test_a_job_waits_while_a_page_computes_and_goes_on_after_it(noted: list[float]) -> None:
-    with jobs.showing_progress():
+    with progress_box.showing_progress():
         began = time.monotonic()
         time.sleep(0.2)
         ended = time.monotonic()
@@ -427,7 +427,7 @@ def test_a_job_waits_while_a_page_computes_and_goes_on_after_it(noted: list[floa
 
 
 def test_a_page_that_waits_for_a_job_does_not_keep_it_waiting(noted: list[float]) -> None:
-    with jobs.showing_progress(), job_queue.computing(-1):
+    with progress_box.showing_progress(), job_queue.computing(-1):
         began = len(noted)
         until(lambda: len(noted) > began + 10)
 
@@ -435,7 +435,7 @@ def test_a_page_that_waits_for_a_job_does_not_keep_it_waiting(noted: list[float]
 @pytest.mark.slow
 def test_pages_without_end_do_not_starve_a_job(noted: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_queue, "GIVE_WAY", 0.1)
-    with jobs.showing_progress():
+    with progress_box.showing_progress():
         began = len(noted)
         until(lambda: len(noted) > began + 40)
         waits = [later - earlier for earlier, later in pairwise(noted[began:])]

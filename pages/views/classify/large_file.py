@@ -20,6 +20,7 @@ from pages.components.tables import markdown_table
 from pages.runtime import jobs
 from pages.runtime.escape import md
 from pages.runtime.job_queue import in_worker
+from pages.runtime.progress_box import progress_box
 from pages.runtime.state import current, end_page
 
 CLASSIFYING = Message("classifying all rows of the file")
@@ -171,7 +172,7 @@ def _answers(table: active.FittableTable, fitted: active.Fitted) -> bool:
         try:
             done[asked.key] = jobs.run(("large answers", asked.number, asked.key), work, CLASSIFYING)
         except jobs.UnderWay as there:
-            jobs.progress_box(there, goes_on=noted is not None and answers_in(noted.answer, noted.name).exists())
+            progress_box(there, goes_on=noted is not None and answers_in(noted.answer, noted.name).exists())
             return True
         except BayesEngineError as error:
             session["large_second_said"], session["large_second_asked"] = error.message, None

@@ -15,6 +15,7 @@ from pages.active import all_rows, large_files, shelf, units
 from pages.components.tables import markdown_table
 from pages.runtime import jobs
 from pages.runtime.escape import md
+from pages.runtime.progress_box import progress_box
 from pages.runtime.state import current
 from pages.views.model.saved_model import MIME
 
@@ -50,7 +51,7 @@ def fit_to_all_rows(table: active.FittableTable, fitted: active.Fitted) -> None:
                 st.error(_("Not all rows: {why}.").format(why=why.message.local(md)))
         except jobs.UnderWay as there:
             asked = all_rows.judged_key if all_rows.asked() == "judge" else all_rows.key_of
-            jobs.progress_box(there, goes_on=all_rows.is_begun(asked(large, table, fitted)))
+            progress_box(there, goes_on=all_rows.is_begun(asked(large, table, fitted)))
             if there.job is not None:
                 return
             left = [what for what in left if what != all_rows.asked()]  # the box has a button that begins it again

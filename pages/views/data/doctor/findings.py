@@ -21,6 +21,7 @@ from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
 from pages.runtime.listed_buttons import columns_of, listed, listed_choice
+from pages.runtime.progress_box import progress_box
 from pages.runtime.state import State, current, on_click
 from pages.runtime.state_checks import KINDS
 from pages.views.data import columns
@@ -46,7 +47,7 @@ def examine(table: active.TableInUse) -> None:
     try:
         examination = examined(table)
     except jobs.UnderWay as there:
-        jobs.progress_box(there)
+        progress_box(there)
         table_with_heads(table, ())
         return
     _summary(table, examination)
