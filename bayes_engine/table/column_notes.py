@@ -15,15 +15,8 @@ from numpy.typing import NDArray
 
 from bayes_engine.language import Listing, Message
 from bayes_engine.table.annotations import Annotated
-from bayes_engine.table.dates import (
-    DATE,
-    DAY_NAME,
-    FIRST_COUNTED,
-    MOMENT_NAME,
-    Dates,
-    compact_days,
-    counted_days,
-)
+from bayes_engine.table.date_forms import DATE, DAY_NAME, MOMENT_NAME
+from bayes_engine.table.dates import FIRST_COUNTED, Dates, compact_days, counted_days
 from bayes_engine.table.notes import Note, Offer, Severity, as_months, as_text, listed, note, offer
 from bayes_engine.table.numbers import (
     CODE,

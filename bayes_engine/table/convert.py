@@ -37,7 +37,8 @@ from bayes_engine.table.column_notes import (
     suffix_notes,
 )
 from bayes_engine.table.dataframes import as_strings
-from bayes_engine.table.dates import Dates, dates, no_day
+from bayes_engine.table.date_forms import no_day
+from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.notes import Note, as_numbers, as_text, by_rule, listed, note, offer
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,

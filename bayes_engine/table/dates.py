@@ -8,7 +8,6 @@ day and month may be either, the whole column decides; where it cannot, the day 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -16,91 +15,30 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayes_engine.table.date_forms import (
+    BUDDHIST,
+    COMPACT,
+    COUNTED,
+    CTIME,
+    DATE,
+    ELSEWHERE,
+    ERA,
+    ERAS,
+    FINER,
+    FORMS,
+    ISO,
+    MONTH,
+    MONTHS,
+    NAMED,
+    YEAR_LAST,
+    full_year,
+    is_time,
+    iso_of,
+    minutes_ahead,
+    month_name,
+    month_number,
+)
 from bayes_engine.table.spellings import ascii_digits
-
-_MONTHS = tuple(months.split() for months in (
-    "january february march april may june july august september october november december",
-    "januar februar marz april mai juni juli august september oktober november dezember",
-    "janner feber maerz april mai juni juli august september oktober november dezember",
-    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "januari februari maart april mei juni juli augustus september oktober november december",
-    "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
-    "januar februar marts april maj juni juli august september oktober november december",
-    "januari februari mars april maj juni juli augusti september oktober november december",
-    "ledna unora brezna dubna kvetna cervna cervence srpna zari rijna listopadu prosince",
-    "januar februar marcius aprilis majus junius julius augusztus szeptember oktober november december",
-    "ocak subat mart nisan mayıs haziran temmuz agustos eylul ekim kasım aralık",
-    "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie",
-    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia wrzesnia pazdziernika listopada grudnia",
-    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-    "январь февраль март апрель маи июнь июль август сентябрь октябрь ноябрь декабрь",
-))  # fmt: skip
-"""The months, without accents, of each way to name them; a name may be cut to three letters and more."""
-_LETTERS = r"[A-Za-zÀ-žА-я\u0300-\u0308]{3,12}"
-_TIME = (
-    r"(?:(?:[T ] ?|:(?=\d\d:)|-(?=\d\d\.\d\d\.))(?P<noon>[上下]午)?(?P<hour>\d{1,2})[:.](?P<minute>\d{2})"
-    r"(?:[:.](?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
-    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
-    r"(?: ?(?P<zone>Z|[+-]\d{2}(?::?\d{2})?|(?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?))?)?"
-)
-_DAY_OF_WEEK = (
-    r"(?:(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|mié|jue|vie|sáb|dom|gio|"
-    r"ma|wo|vr|za|zo|seg|ter|qua|qui|sex)[A-Za-zÀ-ÿ]{0,9}\.?,? )?"
-)
-_YEAR_FIRST = re.compile(
-    _DAY_OF_WEEK + r"(?P<y>\d{4})(?P<mark>[-/年]|\. ?)(?P<m>\d{1,2})(?:[-/月]|\. ?)(?P<d>\d{1,2})(?:日|\.)?" + _TIME
-)
-_YEAR_LAST = re.compile(
-    _DAY_OF_WEEK + r"(?P<a>\d{1,2})(?P<mark>[-/]|\. ?)(?P<b>\d{1,2})(?P=mark)"
-    r"(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})\.?" + _TIME
-)
-_NAMED = re.compile(
-    _DAY_OF_WEEK + rf"(?:(?P<d>\d{{1,2}})(?:[- .]{{1,2}}|(?:st|nd|rd|th|er|º|°)? (?:de )?)(?P<name>{_LETTERS})"
-    rf"(?:[- .,]{{1,2}}| de )(?P<y>\d{{4}}|\d{{2}})"
-    rf"|(?P<name2>{_LETTERS})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}})"
-    r"|(?P<d3>\d{1,2})(?P<name3>[A-Za-z]{3})(?P<y3>\d{4}|\d{2})(?=:|$)"
-    rf"|(?P<y4>\d{{4}})(?:\. ?|[- ])(?P<name4>{_LETTERS})(?:\. ?|[- ])(?P<d4>\d{{1,2}})\.?)" + _TIME
-)
-_BASIC = re.compile(
-    r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})T(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?"
-    r"(?P<zone>Z|[+-]\d{2}:?\d{2})?"
-)
-_CTIME = re.compile(
-    r"(?:[A-Z][a-z]{2} )?(?P<name>[A-Z][a-z]{2}) {1,2}(?P<d>\d{1,2}) (?P<time>\d{2}:\d{2}:\d{2}(?: (?:UTC|GMT))?)"
-    r" (?P<y>\d{4})"
-)
-"""A time as C and Unix write it, the year last: Fri Mar  1 10:20:30 2024."""
-_FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED, _BASIC)
-_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "民國": 1911, "民国": 1911, "中華民國": 1911}
-"""The year before the first of each era in which Japan and Taiwan count."""
-_ERA = re.compile(rf"({'|'.join(_ERAS)})(元|\d{{1,3}})(?=年\d{{1,2}}月\d{{1,2}}日)")
-DATE = re.compile("|".join((
-    *(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", r"(?:[-/]|\. ?)") for form in (*_FORMS, _CTIME)),
-    rf"(?:{'|'.join(_ERAS)})(?:元|\d{{1,3}})年\d{{1,2}}月\d{{1,2}}日",
-)))  # fmt: skip
-"""What looks like a date."""
-_COMPACT = re.compile(r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})" + _TIME)
-"""A date only where a person says so: 20240105 may be a number."""
-MONTH = re.compile(
-    r"(?P<y>(?:19|20)\d{2})(?:[-/]|年)(?P<m>0?[1-9]|1[0-2])月?|(?P<m2>0?[1-9]|1[0-2])[-/.](?P<y2>(?:19|20)\d{2})"
-    rf"|(?P<name>{_LETTERS})\.?[- ,]{{1,2}}(?P<y3>(?:19|20)?\d{{2}})"
-)
-"""What looks like a month of a year: a date only where a person says so, the first of the month."""
-_DAY_OF_YEAR = re.compile(
-    rf"(?:0?[1-9]|[12]\d|3[01])(?:-|\. ?)(?P<name>{_LETTERS})|(?P<name2>{_LETTERS})-(?:0?[1-9]|[12]\d|3[01])"
-)
-_COUNTED = re.compile(r"\d{5,13}(?:\.\d{1,12})?")
-_OFFSET = re.compile(r"(?:UTC|GMT)?([+-]?)(\d{1,2})?:?(\d{2})?")
-"""A time zone by its distance from UTC."""
-_NO_DAY = re.compile(r"0{1,4}([-/.])0{1,2}\1 ?0{1,4}\.?(?:[T ]00:00(?::00(?:\.0{1,9})?)?)?")
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
-
-_ELSEWHERE = re.compile(r"(?::\d\d|T\d{4,6}|[T ]\d{1,2}\.\d\d).*[+-](?!0{1,2}(?::?00)?$)\d{1,2}(?::?\d\d)?$")
-"""A time of a zone other than UTC."""
-_FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
-"""A time below the microsecond, which is cut off."""
 
 
 class Dates(NamedTuple):
@@ -136,20 +74,20 @@ def dates(
     ('30.02.2024', '', None)
     """
     plain = cells if all(map(str.isascii, cells)) else [ascii_digits(cell) for cell in cells]
-    if plain and _CTIME.fullmatch(plain[0]) and all(ordered := [_CTIME.fullmatch(cell) for cell in plain]):
+    if plain and CTIME.fullmatch(plain[0]) and all(ordered := [CTIME.fullmatch(cell) for cell in plain]):
         usual = [f"{m['d']} {m['name']} {m['y']} {m['time']}" for m in ordered if m]
         read = dates(usual, month_first, rows)
         return read._replace(example=cells[usual.index(read.example)]) if isinstance(read, Dates) else read
-    if plain and _ERA.match(plain[0]):
-        western = [_ERA.sub(_year_of_era, cell) for cell in plain]
+    if plain and ERA.match(plain[0]):
+        western = [ERA.sub(_year_of_era, cell) for cell in plain]
         read = dates(western, month_first, rows)
         return read._replace(example=cells[western.index(read.example)]) if isinstance(read, Dates) else read
-    if plain and _BUDDHIST.search(plain[0]) and (western := _western(plain)):
+    if plain and BUDDHIST.search(plain[0]) and (western := _western(plain)):
         read = dates(western, month_first, rows)
         return read._replace(example=cells[western.index(read.example)], era=True) if isinstance(read, Dates) else read
-    if month_first is not None and plain and all(map(_COMPACT.fullmatch, plain)):
-        return _made(cells, [_iso(m, False) for m in map(_COMPACT.fullmatch, plain) if m], "", False)
-    if month_first is not None and plain and all(map(_COUNTED.fullmatch, plain)):
+    if month_first is not None and plain and all(map(COMPACT.fullmatch, plain)):
+        return _made(cells, [iso_of(m, False) for m in map(COMPACT.fullmatch, plain) if m], "", False)
+    if month_first is not None and plain and all(map(COUNTED.fullmatch, plain)):
         times = counted_days(np.array(plain, dtype=float))
         if times is not None:
             return _made(cells, np.datetime_as_string(times).tolist(), "", False)
@@ -157,9 +95,9 @@ def dates(
         return _made(cells, months, "", False)
     if not (plain and DATE.fullmatch(plain[0]) and all(map(DATE.fullmatch, plain))):
         return None
-    if all(map(_ISO.fullmatch, plain)):
+    if all(map(ISO.fullmatch, plain)):
         return _made(cells, list(plain), "", False)
-    form = next(f for f in _FORMS if f.fullmatch(plain[0]))
+    form = next(f for f in FORMS if f.fullmatch(plain[0]))
     matches = [form.fullmatch(cell) for cell in plain]
     parts = [m for m in matches if m is not None]
     if len(parts) < len(cells):
@@ -167,29 +105,25 @@ def dates(
     if len({m["zone"] is None for m in parts}) > 1:
         return ""
     zone = parts[0]["zone"] or ""
-    if any(m["zone"] != parts[0]["zone"] for m in parts) or not _offset(zone):
+    if any(m["zone"] != parts[0]["zone"] for m in parts) or not minutes_ahead(zone):
         return _of_one_form(cells, form, parts, month_first, rows)
     read = _of_one_form(cells, form, parts, month_first, rows)
     if not isinstance(read, Dates):
         return read
-    values = read.values + np.timedelta64(_offset(zone), "m")  # one zone throughout: what the clock there showed
+    values = read.values + np.timedelta64(minutes_ahead(zone), "m")  # one zone throughout: what the clock there showed
     return read._replace(values=values, reads=_shown(values[cells.index(read.example)]), zone=False, kept=zone)
 
 
 def _year_of_era(match: re.Match[str]) -> str:
-    return str(_ERAS[match[1]] + (1 if match[2] == "元" else int(match[2])))
-
-
-_BUDDHIST = re.compile(r"(?<![0-9])2(?:4[5-9]|5[0-9]|6[0-2])[0-9](?![0-9])")
-"""A year of 1907 to 2086 in the Buddhist era, as Thailand counts, 543 years ahead."""
+    return str(ERAS[match[1]] + (1 if match[2] == "元" else int(match[2])))
 
 
 def _western(cells: Sequence[str]) -> list[str]:
     """Dates with the common year for that of the Buddhist era, where each cell has one such; nothing where not."""
-    years = [_BUDDHIST.findall(cell) for cell in cells]
+    years = [BUDDHIST.findall(cell) for cell in cells]
     if any(len(candidates) != 1 for candidates in years):
         return []
-    return [_BUDDHIST.sub(str(int(year) - 543), cell) for cell, (year,) in zip(cells, years, strict=True)]
+    return [BUDDHIST.sub(str(int(year) - 543), cell) for cell, (year,) in zip(cells, years, strict=True)]
 
 
 def _of_one_form(
@@ -200,16 +134,16 @@ def _of_one_form(
     rows: NDArray[np.intp] | None,
 ) -> Dates | str | None:
     """`dates` of cells that all have this form."""
-    if form is _NAMED:
-        named = {_name(m) for m in parts}
-        spoken = [months for months in _MONTHS if all(_month(*name, months) for name in named)]
+    if form is NAMED:
+        named = {month_name(m) for m in parts}
+        spoken = [months for months in MONTHS if all(month_number(*name, months) for name in named)]
         if spoken:
-            return _made(cells, [_iso(m, False, spoken[0]) for m in parts], "", False)
-        known = {name for name, first in named if any(_month(name, first, months) for months in _MONTHS)}
-        strange = (cell for cell, m in zip(cells, parts, strict=True) if _name(m)[0] not in known)
+            return _made(cells, [iso_of(m, False, spoken[0]) for m in parts], "", False)
+        known = {name for name, first in named if any(month_number(name, first, months) for months in MONTHS)}
+        strange = (cell for cell, m in zip(cells, parts, strict=True) if month_name(m)[0] not in known)
         return next(strange, "") if known else None
-    if form is not _YEAR_LAST:
-        return _made(cells, [_iso(m, False) for m in parts], "", False)
+    if form is not YEAR_LAST:
+        return _made(cells, [iso_of(m, False) for m in parts], "", False)
     day_first = any(int(m["a"]) > 12 for m in parts)
     month = any(int(m["b"]) > 12 for m in parts)
     if day_first and month:
@@ -219,7 +153,7 @@ def _of_one_form(
     if month_first is None and doubtful and rows is not None and not day_first and not month:
         month = not _in_order(parts, rows, False) and _in_order(parts, rows, True)
     chosen = month if month_first is None else month_first
-    return _made(cells, [_iso(m, chosen) for m in parts], "month" if chosen else "day", doubtful)
+    return _made(cells, [iso_of(m, chosen) for m in parts], "month" if chosen else "day", doubtful)
 
 
 def _in_several_forms(cells: Sequence[str]) -> Dates | str:
@@ -230,7 +164,7 @@ def _in_several_forms(cells: Sequence[str]) -> Dates | str:
     if {"day", "month"} <= set(read.ways.tolist()):
         return ""
     made = _made(cells, np.datetime_as_string(read.values).tolist(), "", False)
-    first = next(f for f in _FORMS if f.fullmatch(ascii_digits(cells[0])))
+    first = next(f for f in FORMS if f.fullmatch(ascii_digits(cells[0])))
     other = next(cell for cell in cells if not first.fullmatch(ascii_digits(cell)))
     return made._replace(example=cells[0], reads=_shown(read.values[0]), other=other) if isinstance(made, Dates) else ""
 
@@ -251,25 +185,20 @@ def _months(cells: Sequence[str]) -> list[str]:
     parts = [MONTH.fullmatch(cell) for cell in cells] if cells and MONTH.fullmatch(cells[0]) else []
     matches = [m for m in parts if m is not None]
     names = {m["name"] for m in matches if m["name"]}
-    spoken = next((own for own in _MONTHS if all(_month(name, False, own) for name in names)), None)
+    spoken = next((own for own in MONTHS if all(month_number(name, False, own) for name in names)), None)
     if len(matches) < len(cells) or spoken is None:
         return []
-    return [f"{_full_year(m['y'] or m['y2'] or m['y3'])}-"
-            f"{int(m['m'] or m['m2'] or _month(m['name'], False, spoken)):02}-01" for m in matches]  # fmt: skip
-
-
-def _full_year(year: str) -> str:
-    """A year of four digits; as POSIX and Excel have it, 69 to 99 are of the last century."""
-    return year if len(year) > 2 else f"{'19' if year >= '69' else '20'}{year}"
+    return [f"{full_year(m['y'] or m['y2'] or m['y3'])}-"
+            f"{int(m['m'] or m['m2'] or month_number(m['name'], False, spoken)):02}-01" for m in matches]  # fmt: skip
 
 
 def _made(cells: Sequence[str], iso: list[str], order: Literal["day", "month", ""], doubtful: bool) -> Dates | str:
     try:
         values = np.array(iso, dtype="datetime64[us]")
     except ValueError:
-        return next(cell for cell, text in zip(cells, iso, strict=True) if not _valid(text))
-    zones = [k for k, cell in enumerate(cells) if _ELSEWHERE.search(cell)]
-    k = zones[0] if zones else next((k for k, cell in enumerate(cells) if _FINER.search(cell)), 0)
+        return next(cell for cell, text in zip(cells, iso, strict=True) if not is_time(text))
+    zones = [k for k, cell in enumerate(cells) if ELSEWHERE.search(cell)]
+    k = zones[0] if zones else next((k for k, cell in enumerate(cells) if FINER.search(cell)), 0)
     return Dates(values, order, doubtful, cells[k], _shown(values[k]), bool(zones))
 
 
@@ -277,12 +206,6 @@ def _shown(time: np.datetime64) -> str:
     return str(time).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
 
 
-_DAYS = r"date|datum|dato|data|fecha|datetime|tag|jour|tarih|dátum|päivä|päivämäärä|дата|ημερομηνία|تاريخ"
-DAY_NAME = re.compile(rf"(?<![^\W_])(?:{_DAYS})(?![^\W_])|日期|日付|年月日|날짜", re.IGNORECASE)
-MOMENT_NAME = re.compile(
-    rf"(?<![^\W_])(?:{_DAYS}|timestamp|time|ts|created|updated)(?![^\W_])|日期|时间|時間", re.IGNORECASE
-)
-"""What a column of days, or one of points in time, is called, among other words."""
 FIRST_COUNTED = 20_000.0
 """The least number that is taken for a day so counted: a day of 1954."""
 
@@ -304,35 +227,6 @@ def counted_days(values: NDArray[np.float64]) -> NDArray[np.datetime64] | None:
             micros = np.round(values * seconds * 1e6).astype("timedelta64[us]")
             return np.asarray(np.datetime64(since, "us") + micros)
     return None
-
-
-def is_month_name(word: str) -> bool:
-    """Whether a word is the name of a month, whole or cut to three letters and more, in one of fifteen languages.
-
-    >>> is_month_name("May"), is_month_name("févr"), is_month_name("rooms")
-    (True, True, False)
-    """
-    return any(_month(word, False, months) for months in _MONTHS) if len(word) > 2 else False
-
-
-def is_day_of_year(cell: str) -> bool:
-    """Whether a cell looks like a day of a month without its year: 1-Mar, Sep-02, 3. Mai.
-
-    >>> [is_day_of_year(cell) for cell in ("1-Mar", "Sep-02", "3. Mai", "MARCH1", "12-Nov-2024", "3-Oslo")]
-    [True, True, True, False, False, False]
-    """
-    match = _DAY_OF_YEAR.fullmatch(cell)
-    name = match and (match["name"] or match["name2"])
-    return bool(name) and any(_month(str(name), False, months) for months in _MONTHS)
-
-
-def no_day(cell: str) -> bool:
-    """Whether a cell has zeros for year, month and day, as programs write it for no date.
-
-    >>> no_day("00.00.0000"), no_day("0000-00-00 00:00:00"), no_day("2000-00-00")
-    (True, True, False)
-    """
-    return cell[:1] == "0" and _NO_DAY.fullmatch(cell) is not None
 
 
 class EachDate(NamedTuple):
@@ -358,24 +252,24 @@ def read_each(cells: Sequence[str], month_first: bool | None = None) -> EachDate
     datetime.date(2024, 2, 3)
     """
     plain = [ascii_digits(cell) for cell in cells]
-    matches = [next((m for f in (*_FORMS, _COMPACT) if (m := f.fullmatch(cell))), None) for cell in plain]
-    named = {_name(m) for m in matches if m is not None and m.re is _NAMED}
-    months = {name: [months for months in _MONTHS if _month(*name, months)] for name in named}
-    spoken = next((own for own in _MONTHS if all(own in known for known in months.values())), None)
+    matches = [next((m for f in (*FORMS, COMPACT) if (m := f.fullmatch(cell))), None) for cell in plain]
+    named = {month_name(m) for m in matches if m is not None and m.re is NAMED}
+    months = {name: [months for months in MONTHS if month_number(*name, months)] for name in named}
+    spoken = next((own for own in MONTHS if all(own in known for known in months.values())), None)
     parts, iso, swapped = list[str](), list[str](), list[str]()
-    dotted = any(m is not None and m.re is _YEAR_LAST and m["mark"][0] == "." and int(m["b"]) > 12 for m in matches)
+    dotted = any(m is not None and m.re is YEAR_LAST and m["mark"][0] == "." and int(m["b"]) > 12 for m in matches)
     formats = set[tuple[str, int]]()
     for m in matches:
         way, text, other = "", "NaT", "NaT"
-        if m is not None and m.re is _YEAR_LAST:
+        if m is not None and m.re is YEAR_LAST:
             a, b, mark = int(m["a"]), int(m["b"]), m["mark"][0]
             formats.add(_format(m))
             way = "day" if a > 12 else "month" if b > 12 else "plain" if a == b else "either"
             way = "day" if way == "either" and mark == "." and not dotted else way  # so only the day stands first
-            text, other = _iso(m, way == "month"), _iso(m, True) if way == "either" else "NaT"
-        elif m is not None and (m.re is not _NAMED or months[_name(m)]):
+            text, other = iso_of(m, way == "month"), iso_of(m, True) if way == "either" else "NaT"
+        elif m is not None and (m.re is not NAMED or months[month_name(m)]):
             formats.add((m.re.pattern, 0))
-            way, text = "plain", _iso(m, False, () if m.re is not _NAMED else spoken or months[_name(m)][0])
+            way, text = "plain", iso_of(m, False, () if m.re is not NAMED else spoken or months[month_name(m)][0])
         parts.append(way)
         iso.append(text)
         swapped.append(other)
@@ -397,17 +291,12 @@ def _format(match: re.Match[str]) -> tuple[str, int]:
     return match["mark"][0], len(match["y"])
 
 
-def _name(match: re.Match[str]) -> tuple[str, bool]:
-    """The name of the month, and whether it stands first."""
-    return match["name"] or match["name2"] or match["name3"] or match["name4"], match["name2"] is not None
-
-
 def _as_times(iso: list[str]) -> NDArray[np.datetime64]:
     """NaT where a text is no time of the calendar."""
     try:
         return np.array(iso, dtype="datetime64[us]")
     except ValueError:
-        return np.array([text if _valid(text) else "NaT" for text in iso], dtype="datetime64[us]")
+        return np.array([text if is_time(text) else "NaT" for text in iso], dtype="datetime64[us]")
 
 
 def compact_days(x: NDArray[np.float64]) -> pd.Series | None:
@@ -426,58 +315,10 @@ def compact_days(x: NDArray[np.float64]) -> pd.Series | None:
     return days if int(days.notna().sum()) == len(known) else None
 
 
-def _valid(text: str) -> bool:
-    try:
-        np.datetime64(text, "us")
-    except ValueError:
-        return False
-    return True
-
-
 def _in_order(parts: Sequence[re.Match[str]], rows: NDArray[np.intp], month_first: bool) -> bool:
     """Whether the rows, read so, come in order of time."""
     try:
-        values = np.array([_iso(m, month_first) for m in parts], dtype="datetime64[us]")[rows]
+        values = np.array([iso_of(m, month_first) for m in parts], dtype="datetime64[us]")[rows]
     except ValueError:
         return False
     return len(parts) > 2 and bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
-
-
-def _month(name: str, first: bool, months: Sequence[str]) -> int:
-    """The number of the month so named, 0 where it is none of these; only in English it may stand `first`."""
-    if first and months is not _MONTHS[0]:
-        return 0
-    plain = "".join(c for c in unicodedata.normalize("NFKD", name.lower()) if not unicodedata.combining(c))
-    plain = {"mrz": "marz", "maerz": "marz", "mrt": "maart"}.get(plain, plain)
-    matching = [k for k, full in enumerate(months, 1) if full.startswith(plain)]
-    return matching[0] if len(matching) == 1 else 0
-
-
-def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) -> str:
-    """A date as ISO 8601 has it, without a time zone (one that is told is counted back to UTC)."""
-    part = match.groupdict()
-    if "a" in part:
-        month, day = (part["a"], part["b"]) if month_first else (part["b"], part["a"])
-    elif "m" in part:
-        month, day = part["m"], part["d"]
-    else:
-        month = str(_month(*_name(match), months))
-        day = part["d"] or part["d2"] or part["d3"] or part["d4"]
-    year = _full_year(next(filter(None, (part.get(y) for y in ("y", "y2", "y3", "y4"))), ""))
-    text = f"{year}-{int(month):02}-{int(day):02}"
-    if part["hour"] is None:
-        return text
-    hour = int(part["hour"])
-    if half := part.get("noon") or part.get("half"):
-        hour = hour % 12 + 12 * (half in ("P", "p", "下午")) if 1 <= hour <= 12 else 99
-    text += f"T{hour:02}:{part['minute']}:{part['second'] or '00'}.{(part.get('part') or '0')[:6]:<06}"
-    ahead = _offset(part["zone"] or "")
-    return str(np.datetime64(text, "us") - np.timedelta64(ahead, "m")) if ahead and _valid(text) else text
-
-
-def _offset(zone: str) -> int:
-    """By how many minutes a time zone is ahead of UTC."""
-    offset = _OFFSET.fullmatch(zone)
-    sign, hours, digits = offset.groups("") if offset else ("", "", "")
-    minutes = int(hours or 0) * 60 + int(digits or 0)
-    return -minutes if sign == "-" else minutes

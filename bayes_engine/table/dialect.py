@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.dates import DATE
+from bayes_engine.table.date_forms import DATE
 from bayes_engine.table.grid import Grid, R
 from bayes_engine.table.notes import Note, lines_of, note, offer
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayes_engine.table.dates import DATE
+from bayes_engine.table.date_forms import DATE
 from bayes_engine.table.grid import Records, at_once, row_at
 from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, are_plain, is_number, means_missing, pointed
 

@@ -7,11 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bayes_engine.table.annotations import is_limit, numbers_among, unflagged
-from bayes_engine.table.dates import (
-    DATE,
-    are_months,
-    is_day_of_year,
-)
+from bayes_engine.table.date_forms import DATE, is_day_of_year
+from bayes_engine.table.dates import are_months
 from bayes_engine.table.notes import Note, as_missing, as_months, as_numbers, listed, note, offer
 from bayes_engine.table.numbers import is_number, mark_in_doubt, means_missing
 from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, MARKS, spelling

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from math import isfinite
 
-from bayes_engine.table.dates import is_month_name
+from bayes_engine.table.date_forms import is_month_name
 from bayes_engine.table.numbers import (
     MONEY,
     Mark,

@@ -11,7 +11,8 @@ import pandas as pd
 
 from bayes_engine.language import Listing, Message
 from bayes_engine.progress import steps
-from bayes_engine.table.dates import DATE, EachDate, compact_days, read_each
+from bayes_engine.table.date_forms import DATE
+from bayes_engine.table.dates import EachDate, compact_days, read_each
 from bayes_engine.table.schema import Variable
 from bayes_engine.table.sentinels import FEW, robust, sentinel
 from bayes_engine.table.spellings import codes_beside, look, spelling
