@@ -29,7 +29,7 @@ from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
 from pages.components.component import component, follower, is_number, last_message, packed, read_message
 from pages.runtime.escape import clean
 
-_scene = component(__file__, "bayes_plane_scene", uses=("decide", "stage", "paper"))
+_scene = component(__file__, "bayes_plane_scene", uses=("decide", "stage", "paper", "plane_regions"))
 _live = follower(
     __file__, "bayes_plane", '<div class="plane" data-testid="plane"></div>', draws="bayesPlane", event="bayes-scene"
 )
