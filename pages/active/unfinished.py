@@ -22,6 +22,8 @@ from pages.runtime import own_computer
 from pages.runtime.cache import content_key
 from pages.runtime.state import change, current, decode, encode
 
+MOST = 3
+"""So much of it is offered at a time."""
 _live: set[str] = set()
 """The names of what this process is at work on."""
 
@@ -63,14 +65,20 @@ def under_way(work: Unfinished | None) -> Iterator[None]:
 
 
 def offered() -> list[tuple[Unfinished, int]]:
-    """What another session, or a program before this one, left unfinished of files that may be opened here, the latest
-    first, and how many rows it had counted or written."""
+    """What another session, or a program before this one, left unfinished of files that may be opened here: the latest
+    `MOST`, and how many rows each had counted or written."""
     there, within = folder(), large_files.folders()
     if there is None or not within:
         return []
     own: set[str] = st.session_state.get("unfinished_own", set())  # which it shows itself
     left = [work for work in unfinished.notes(there) if work.name not in _live | own]
-    return [(work, _rows(work, there)) for work in left if _is_open(work)]
+    return [(work, _rows(work, there)) for work in filter(_is_open, left)][:MOST]
+
+
+def is_offered(key: Hashable) -> bool:
+    """Whether it stands among what is offered: then nothing else on the page offers it."""
+    name = content_key(key)
+    return any(work.name == name for work, _n in offered())
 
 
 def _is_open(work: Unfinished) -> bool:
@@ -112,7 +120,7 @@ def go_on(work: Unfinished) -> None:
         change(lambda now: own_table.instead(now, replace(state, language=now.language)))
         st.session_state.update(page_wanted="classify" if work.what == "classify" else "model", go_on=work)
 
-    if work.sampled:
+    if work.sampled and large_files.opened(state) is None:
         paths = [path for path, _size, _when in work.sampled]
         large_files.open_sample(paths, work.drawn, work.seed, into, _refused)
     else:

@@ -11,15 +11,13 @@ from pages.runtime.escape import md
 
 PAGES = ("start", "data", "model", "classify")
 """The pages that say it."""
-MOST = 3
-"""So much of it is offered at a time."""
 
 
 def notice(page: str) -> None:
     """On one's own computer: what was left unfinished, with buttons to go on and to leave it."""
     if page not in PAGES:
         return
-    for work, rows in unfinished.offered()[:MOST]:
+    for work, rows in unfinished.offered():
         _notice(work, rows)
     if (why := st.session_state.get("unfinished_said")) is not None:
         st.error(_("It cannot be gone on with: {why}.").format(why=why.local(md)))

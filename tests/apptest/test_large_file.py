@@ -58,8 +58,9 @@ def test_a_large_file_is_opened_as_a_sample_that_is_said_to_be_one(folder: Path)
     [error] = [e.value for e in app.error]
     assert error.startswith("Not opened: ") and "in none of the folders" in error
     assert app.session_state["state"].table == State().table and "large_files" not in app.session_state
+    app.session_state["large_file"] = True
     app = with_large("melons.parquet", app)
-    assert not app.error
+    assert not app.error and app.session_state["large_file"] is False  # the box closes
     [line] = said(app)
     assert "5,000 of 6,000 rows of melons.parquet" in line.replace("\u2060", "") and "seed 0" in line
     state = app.session_state["state"]
@@ -216,6 +217,10 @@ def test_what_ended_in_the_middle_is_offered_and_goes_on(
     """Another session, as after a restart: the table, the model and the losses of then, and the result of one run."""
     monkeypatch.setattr(own_computer, "may_save", lambda: True)
     broken_off(folder, monkeypatch, f"all_rows_{what}")
+    app = with_large("melons.parquet").switch_page("pages/model.py").run()
+    step_to(app, encode(replace(app.session_state["state"], losses=((0.0, 5.0), (1.0, 0.0)))))
+    app.run()  # the notice offers it, and the box of all rows does not again
+    assert not any(b.key == f"all_rows_{what}" for b in app.button)
     app = opened("start", State(language="en"))
     [said] = [m.value for m in app.markdown if "**Unfinished**" in m.value]
     counted = ("3,000", "4,500") if what == "fit" else ("3,000",)  # whose row groups end in any order

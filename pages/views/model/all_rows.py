@@ -11,7 +11,7 @@ from bayes_engine import save_model
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages import active
-from pages.active import all_rows, large_files, shelf, units
+from pages.active import all_rows, large_files, shelf, unfinished, units
 from pages.components.tables import markdown_table
 from pages.runtime import jobs
 from pages.runtime.escape import md
@@ -42,17 +42,18 @@ def fit_to_all_rows(table: active.FittableTable, fitted: active.Fitted) -> None:
             )  # fmt: skip
             return
         known = all_rows.known(large, table, fitted)
-        left = [what for what, there in (("fit", known.model), ("judge", known.risk)) if there is None]
+        keys = {"fit": all_rows.key_of(large, table, fitted), "judge": all_rows.judged_key(large, table, fitted)}
+        there = {"fit": known.model, "judge": known.risk}
+        left = [what for what, key in keys.items() if there[what] is None and not unfinished.is_offered(key)]
         _results(table)
         if known.model is not None:
             _download(fitted, known)
         try:
             if (why := all_rows.compute_if_asked(large, table, fitted)) is not None:
                 st.error(_("Not all rows: {why}.").format(why=why.message.local(md)))
-        except jobs.UnderWay as there:
-            asked = all_rows.judged_key if all_rows.asked() == "judge" else all_rows.key_of
-            progress_box(there, goes_on=all_rows.is_begun(asked(large, table, fitted)))
-            if there.job is not None:
+        except jobs.UnderWay as under_way:
+            progress_box(under_way, goes_on=all_rows.is_begun(keys[all_rows.asked() or "fit"]))
+            if under_way.job is not None:
                 return
             left = [what for what in left if what != all_rows.asked()]  # the box has a button that begins it again
         _buttons(large, table, fitted, left)
