@@ -60,6 +60,9 @@ _STYLE = private.style(
   .paper-table .number { text-align: end; font-variant-numeric: tabular-nums; }
   .paper-table th { font-weight: 600; }
   [st=PlotlyChart], .print_corner, [st=ElementContainer] { break-inside: avoid; }
+  [st=ElementContainer]:has(h1, h2, h3, h4), [st=ElementContainer]:has(h1, h2, h3, h4) + :not([st=ElementContainer]) {
+    break-after: avoid;  /* no heading stands alone at the foot, nor with the room of its hidden controls */
+  }
   [st=MainBlockContainer] :has(.print_corner) { position: static !important; }
   [st=MainBlockContainer] [st=VerticalBlock] > :has(.print_corner):has(.print_corner):has(.print_corner) {
     display: block !important;  /* also where a derivation is printed alone */
