@@ -97,7 +97,6 @@ def test_a_typed_message_is_judged_and_its_loudest_words_named() -> None:
     assert sent["terms"][0]["lines"][1] == "P(w | spam) = (42+1)/(2791+2353) = 0.008359"
 
 
-@pytest.mark.slow
 def test_a_missing_text_has_no_factor_and_an_empty_one_says_so() -> None:
     app = opened("case", replace(SMS, case=(None,)))
     assert "No text is known: the column has no factor." in said(app)
