@@ -17,6 +17,8 @@ from tests.conftest import CHROMIUM_FLAGS, PATIENCE, App
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 """On a deep link Streamlit's front end asks below the page's own path first, and takes a 404 for «one level up»."""
 OWN_HOSTS = {"localhost", "127.0.0.1"}
+ONE_PROCESS = "--process-per-site"
+"""The tabs of a context share a process: a new one finds the scripts compiled there, which halves what a page costs."""
 DESK: dict[str, Any] = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}}
 expect.set_options(timeout=1000 * PATIENCE)
 
@@ -31,7 +33,7 @@ def browser() -> Iterator[Browser]:
             pytest.fail(missing)
         pytest.skip(missing)
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        running = playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_FLAGS, ONE_PROCESS])
         yield running
         running.close()
 
@@ -67,7 +69,7 @@ def context_of(browser: Browser, app: App) -> Iterator[Callable[..., BrowserCont
 @pytest.fixture
 def new_page(context_of: Callable[..., BrowserContext], app: App) -> Iterator[Callable[..., Page]]:
     """Opens pages: `new_page(locale="zh-CN", color_scheme="dark")`. What a test has stored in the browser goes with it,
-    but for the cache.
+    but for the cache. Size and colours are the page's own, so that they need no context with an empty cache.
 
     At the end of the test nothing may stand against them: no error on the console or in the server's log, no request
     to another host.
@@ -93,11 +95,21 @@ def new_page(context_of: Callable[..., BrowserContext], app: App) -> Iterator[Ca
         page.on("websocket", lambda opened: request(opened.url))
 
     def open_page(**options: Any) -> Page:
+        own = (
+            {}
+            if options.get("is_mobile")
+            else {k: options.pop(k) for k in ("viewport", "color_scheme") & options.keys()}
+        )
         context = context_of(**DESK | options)
         if context not in contexts:
             context.on("page", watch)
             contexts.append(context)
-        return context.new_page()
+        page = context.new_page()
+        if "viewport" in own:
+            page.set_viewport_size(own["viewport"])
+        if "color_scheme" in own:
+            page.emulate_media(color_scheme=own["color_scheme"])
+        return page
 
     yield open_page
     for context in contexts:

@@ -86,10 +86,13 @@ def faults(page: Page, zoom: float) -> list[str]:
 
 
 def legible_and_whole(page: Page, app: App, path: str, state: State) -> None:
-    """At both sizes the figure and the sentence are there, nothing is small, pale or cut."""
+    """At both sizes the figure and the sentence are there, nothing is small, pale or cut; the second is zoomed to, as
+    a person does it."""
+    page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    presented(page, app, path, state)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        presented(page, app, path, state)
+        settled(page)
         expect(page.get_by_test_id("stSidebar")).to_be_hidden()
         shown = PRESENTED[path or "start"](state)
         for keys in ((shown.sentence,), shown.figure):
