@@ -233,9 +233,9 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
         if low <= whole.min() and whole.max() <= high:
             return (whole.astype(np.int64) - (low - 1)).astype(dtype)
     held, values = distinct_codes(column)
-    where = positions(values, variable.levels)
-    if (where == np.arange(len(where))).all():
+    if values.tolist() == list(variable.levels[: len(values)]):
         return np.asarray(np.add(held, 1, dtype=dtype, casting="unsafe"))  # they stand in the levels' order
+    where = positions(values, variable.levels)
     return np.append(np.where(where < 0, np.iinfo(dtype).max, where + 1), MISSING).astype(dtype).take(held)
 
 
