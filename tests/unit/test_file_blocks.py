@@ -63,19 +63,17 @@ def agree(data: bytes, **how: object) -> None:
     assert told(in_pieces) == told(whole), data
 
 
-@pytest.mark.parametrize(
-    ("size", "step", "kinds_between"), [(700, 400, 3), slowly(700, 400, 1), slowly(700, 40, 1), slowly(5000, 151, 1)]
-)
+@pytest.mark.parametrize(("size", "step"), [(700, 100), (5000, 400)])
 @pytest.mark.slow
-def test_every_polluted_file(size: int, step: int, kinds_between: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_polluted_file(size: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, size)
 
     def kind(file: pollock.File) -> str:
         return file.name.rstrip("0123456789_")
 
     kinds = [list(group) for _, group in itertools.groupby(sorted(pollock.files(), key=kind), kind)]
-    chosen = [file for group in kinds[::kinds_between] for file in group[::step]]
-    assert len(chosen) > 25 // kinds_between
+    chosen = [file for group in kinds for file in group[::step]]
+    assert len(chosen) > 25
     for file in chosen:
         agree(file.data)
 
@@ -140,10 +138,9 @@ def test_every_slip(slip: str, seed: int, small: None) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [8, slowly(200)])
-def test_slips_together(n: int, small: None) -> None:
+def test_slips_together(small: None) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(n):
+    for _ in range(60):
         lines = plain([HEADER, *rows_of(rng, 24)])
         for slip in rng.choice(list(SLIPS), rng.integers(1, 5)):
             SLIPS[str(slip)](lines, int(rng.integers(1, 20)))
@@ -229,7 +226,7 @@ PARTS = ["a", "b 5", "1", "2.5", "京", ",", ",", ", ", ";", '"', '"', '""', "'"
          "#", "\ufeff", "\x1f", "\x85", "---|---", "1,2\n", "x,y\n"]  # fmt: skip
 
 
-@pytest.mark.parametrize("tried", [50, slowly(2000)])
+@pytest.mark.parametrize("tried", [50, slowly(500)])
 def test_any_text(tried: int) -> None:
     @settings(max_examples=tried)
     @given(st.lists(st.sampled_from(PARTS), max_size=60), st.sampled_from([1, 2, 7, 40]))
