@@ -86,6 +86,11 @@ class Cluster:
         (self.folder / "reached").unlink(missing_ok=True)
         (self.folder / "at").write_text(f"{file.name} {group}")
 
+    def forget_gate(self) -> None:
+        """No worker stays anywhere, and none has."""
+        (self.folder / "reached").unlink(missing_ok=True)
+        (self.folder / "at").unlink(missing_ok=True)
+
     def kill_at_gate(self) -> bool:
         """Kill the worker that stands there; whether one did."""
         reached = self.folder / "reached"

@@ -104,7 +104,7 @@ def test_few_rows_or_numbers_go_the_general_way(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(25)
 @given(
     tables(strange=False), st.sampled_from(["marginalize", "category"]), st.sampled_from(["empirical", "laplace"]),
     st.booleans(),

@@ -261,10 +261,10 @@ def test_risk_is_that_of_the_library(folder: Path) -> None:
 def test_help_says_how_in_both_languages() -> None:
     ran = command("--help")
     assert "bayes-workbench fit | classify | evaluate" in ran.stdout
+    ran = command("fit", "--help")
+    assert ran.returncode == 0 and ran.stdout.startswith("usage: bayes-workbench fit")
+    assert "Parquet or CSV files" in ran.stdout
     for name in ("fit", "classify", "evaluate"):
-        ran = command(name, "--help")
-        assert ran.returncode == 0 and ran.stdout.startswith(f"usage: bayes-workbench {name}")
-        assert "Parquet or CSV files" in ran.stdout
         ran = command(name, "-h", language="zh_CN.UTF-8")
         assert ran.stdout.startswith(f"用法：bayes-workbench {name}") and "Parquet 或 CSV 文件" in ran.stdout
 
@@ -301,7 +301,7 @@ def told_wrong(folder: Path, arguments: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "code", "said"), WRONG)
+@pytest.mark.parametrize(("arguments", "code", "said"), [WRONG[0], WRONG[2], WRONG[13]])
 def test_what_goes_wrong_is_one_sentence_and_a_code(arguments: str, code: int, said: str, folder: Path) -> None:
     asked = told_wrong(folder, arguments)
     before = sorted(folder.iterdir())
@@ -377,7 +377,7 @@ def test_on_a_full_disk_it_is_said_where_and_goes_on_once_there_is_room(folder: 
 
 
 def test_each_of_it_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same in this process, on few rows."""
+    """All of it, in this process and on few rows."""
     rows(60).to_csv(tmp_path / "a.csv", index=False)
     for arguments, code, said in WRONG:
         asked = told_wrong(tmp_path, arguments)
