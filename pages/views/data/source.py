@@ -42,7 +42,7 @@ def _large_file_drop() -> None:
     if not own_computer.is_served_alone():
         return
     within = large_files.folders()
-    with st.expander(_("Open a large file"), icon=":material/database:", key="large_file", on_change="rerun"):
+    with st.expander(_("Open a large file"), icon=":material/database:", key="large_file"):
         if not within:
             st.caption(
                 _("Parquet and CSV of any size, where they lie on this computer. Start the app with the folders that "
@@ -80,17 +80,8 @@ def _open_large() -> None:
     asked = st.session_state
     asked["large_said"] = None
     large_files.open_sample(
-        str(asked.get("large_path") or ""),
-        int(asked["large_rows"]),
-        int(asked["large_seed"]),
-        _in_use_closed,
-        _not_opened,
+        str(asked.get("large_path") or ""), int(asked["large_rows"]), int(asked["large_seed"]), _in_use, _not_opened
     )
-
-
-def _in_use_closed(upload: Upload[Reading]) -> None:
-    _in_use(upload)
-    st.session_state["large_file"] = False  # the box closes: what was opened comes first
 
 
 def _not_opened(error: BayesEngineError) -> None:
