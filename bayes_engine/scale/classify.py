@@ -38,8 +38,9 @@ from bayes_engine.scale.block import Block, Reached
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.held_out import judging
 from bayes_engine.scale.kept import digest_of
+from bayes_engine.scale.plan import compared
 from bayes_engine.scale.scan import Progress, threads_of
-from bayes_engine.scale.sources import Csv, Parquet, compared, opened
+from bayes_engine.scale.sources import Csv, Parquet, opened
 from bayes_engine.scale.stream import Piece, Workers, in_turn, pieces_of, spread_out
 from bayes_engine.scale.written import WRITERS, KeptAnswers, PartsBeside, csv_lines, part_name, unwritten
 from bayes_engine.stats.partial import MergeTree
@@ -166,7 +167,7 @@ def classify_files(
                 try:
                     answers.add(part.rows, part.counts, Reached(*piece.block.place, piece.before + rows, rows))
                 except OSError as error:
-                    raise unwritten(place, error, piece, kept=True) from error
+                    raise unwritten(answers.folder, error, piece, kept=answers.state.exists()) from error
 
             in_turn(source, plan, answer.of, keep_too, workers, after=answers.reached)
             if not answers.names:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.scan import Pass, Progress, checked_want, threads_of
-from bayes_engine.scale.sources import Batches, CountRequest, Csv, Parquet, Source, paths_of, planned
+from bayes_engine.scale.sources import Batches, Csv, Parquet, Source, paths_of
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.schema import Schema
 
@@ -61,9 +62,10 @@ def collect_parquet(
         may have come to those it was begun with.
     threads : how many row groups are counted at a time; None for one a core, 8 at most, and no more than what they hold
         is expected to fit into 200 MB (of 15 columns and a target 3; 2 for want="values" where five are numbers). A
-        number that is given is taken as it is, and memory grows with it: each thread holds up to 1 MB of every column
-        that is read and a batch of up to 34 MB, with the target 50 MB of 15 columns; for want="values" 8 MB more for
-        each of numbers. Eight threads of these may so pass 500 MB.
+        number that is given is how many at the most: each holds up to 1 MB of every column that is read and a batch of
+        up to 34 MB, with the target 50 MB of 15 columns, for want="values" 8 MB more for each of numbers, and three
+        times its statistics; together they hold no more than 230 MB, so that the process stays below 500 MB, or one
+        thread is at work. Blocks are counted alike, however many there are.
     client : a `distributed.Client` (extra `[dask]`) or a `SparkSession` (extra `[spark]`, Java 17): the workers of its
         cluster count row groups and merge, eight at a time, what they have counted; with Spark, what comes of eight
         neighbours is merged further here. They must see the files under the same absolute paths. The statistics are

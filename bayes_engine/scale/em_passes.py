@@ -18,7 +18,7 @@ from bayes_engine.em import generator
 from bayes_engine.errors import ParameterError, StoreError, TableError
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
-from bayes_engine.scale.kept import taken_up
+from bayes_engine.scale.kept import refused_to_keep, taken_up
 from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
@@ -122,7 +122,11 @@ class KeptPasses:
                 raise TableError("there are no rows to count: the files are empty")
             self._found.append(total if made is None else made(total))
             if self.resume is not None:
-                save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
+                try:
+                    save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
+                except StoreError as error:
+                    names, rows = self.source.names, self.source.rows or 0
+                    raise refused_to_keep(self.resume, error, (rows, names[-1], self.done + 1), passes=True) from error
         sums = self._found[self.done]
         if self.resume is None:
             self._found[self.done] = ()

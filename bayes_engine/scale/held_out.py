@@ -40,6 +40,7 @@ from bayes_engine.scale.fold_counts import FoldCounts, counted_by_fold, finest, 
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
 from bayes_engine.scale.kept import KeptSum, digest_of
 from bayes_engine.scale.pairs import joined
+from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.scan import FAMILIES, Progress, release, threads_of
 from bayes_engine.scale.score import (
     RiskInFiles,
@@ -53,7 +54,7 @@ from bayes_engine.scale.score import (
 )
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.shrinkage import shrinks, shrunk_models
-from bayes_engine.scale.sources import CountRequest, Csv, Parquet, opened, planned
+from bayes_engine.scale.sources import Csv, Parquet, opened
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.scale.super_parent import spodes
 from bayes_engine.scale.texts import narrowed, texts_of_model, unknown_texts, vocabularies_by_fold

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_engine.errors import StoreError
+from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.scale.block import Reached
 from bayes_engine.stats.partial import PartialSource
@@ -40,6 +41,29 @@ class Pace:
         save()
         now = monotonic()
         self._due = now + max(self.each, COST * (now - began))
+
+
+def refused_to_keep(
+    place: Path, error: StoreError, reached: tuple[int, str, int], *, passes: bool = False
+) -> StoreError:
+    """What is said where what is counted cannot be kept at `place`: so many rows, up to a block of a file, or after so
+    many `passes`; what was kept before stays."""
+    rows, file, number = reached
+    here = (
+        Message("after pass {number}", {"number": number})
+        if passes
+        else Message("after {rows} rows, at '{file}', row group or block {number}",
+                     {"rows": rows, "file": file, "number": number})
+    )  # fmt: skip
+    before = Message("what was kept before stays, and the same again goes on from there")
+    nothing = Message("nothing is kept yet: make room, or name a file elsewhere")
+    return StoreError(
+        "'{path}' cannot be written: {reason}, {here}; {before}",
+        path=str(place),
+        reason=error.message.params.get("reason", error.message),
+        here=here,
+        before=before if place.exists() else nothing,
+    )
 
 
 class SumSoFar(NamedTuple):
@@ -83,7 +107,12 @@ class KeptSum:
         """Keep it, whole or not at all."""
         levels = [tuple(x for n, part in level for x in (n, _array(part))) for level in (so_far.files, so_far.blocks)]
         parts = [tuple(so_far.reached), *levels, (_array(so_far.block),)]
-        save_passes(self.asked, 0, self.sources, parts, self.place)
+        try:
+            save_passes(self.asked, 0, self.sources, parts, self.place)
+        except StoreError as error:
+            reached = so_far.reached
+            last = self.sources[min(reached.file, len(self.sources) - 1)].name if self.sources else ""
+            raise refused_to_keep(self.place, error, (reached.total, last, reached.block + 1)) from error
 
 
 class Found(NamedTuple):

@@ -28,7 +28,7 @@ from bayes_engine.progress import tick
 from bayes_engine.scale.adapters import on_workers
 from bayes_engine.scale.arrow import CountPlan, arrow, encoded
 from bayes_engine.scale.block import LOOK, Block, End
-from bayes_engine.scale.kept import Pace
+from bayes_engine.scale.kept import Pace, refused_to_keep
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, count_cells, count_families
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
@@ -46,6 +46,9 @@ CELLS = 2**20
 
 THREAD_BYTES = 2e8
 """What the threads may hold together where their number is not said."""
+
+MOST_THREAD_BYTES = 2.3e8
+"""What they may hold where it is said: with what the process holds besides, 500 MB."""
 
 MOST_POINTS = 2**16
 """Distinct values of a column that are told apart for its cut points."""
@@ -184,8 +187,11 @@ class Pass:
         stop, failed = Event(), dict[tuple[int, int], BaseException]()
         running: dict[Future[PartialNode | None], Block] = {}
 
+        most_now = self.threads
+
         def take(most: int) -> None:
             """Wait until at most so many blocks are under way."""
+            nonlocal most_now
             while len(running) > most:
                 done, _ = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -193,6 +199,7 @@ class Pass:
                     try:
                         node = future.result()
                         if node is not None:
+                            most_now = min(most_now, at_a_time(self.threads, self.plan, node))
                             tree.add(node)
                             refuse_values(tree.nodes)
                     except Exception as error:  # noqa: BLE001 - a worker's, told as this block's
@@ -212,7 +219,7 @@ class Pass:
                         tree.close(*block)
                         continue
                     running[pool.submit(counted, block, self.plan, stop)] = block
-                    take(self.threads)
+                    take(most_now)
                     if failed:
                         break
                 take(0)
@@ -278,7 +285,12 @@ class Pass:
 
     def _keep(self, tree: MergeTree) -> None:
         assert self.resume is not None
-        save_partial(self._partial(tree.nodes), self.resume)
+        try:
+            save_partial(self._partial(tree.nodes), self.resume)
+        except StoreError as error:
+            last = tree.nodes[-1]
+            name = self.blocks.sources[last.file].name if self.blocks.sources else f"batch {last.stop}"
+            raise refused_to_keep(self.resume, error, (tree.rows, name, max(last.stop, 1))) from error
 
     def _kept(self) -> tuple[PartialNode, ...]:
         """What a call before this one counted of the same plan, as far as its files are as they were then."""
@@ -372,7 +384,8 @@ class CountApart:
 
 def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None = None) -> int:
     """How many threads count. None is one a core, 8 at most, and no more than what they hold of the columns of a plan
-    is expected to fit into THREAD_BYTES. Raises ParameterError on less than one, and where a cluster has threads of its
+    is expected to fit into THREAD_BYTES; a number is how many at the most, as far as they fit into MOST_THREAD_BYTES.
+    Raises ParameterError on less than one, and where a cluster has threads of its
     own."""
     if threads is not None and client is not None:
         raise ParameterError("threads= is of this machine: the workers of client= have threads of their own")
@@ -381,7 +394,19 @@ def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None =
         return cores if plan is None else max(1, min(cores, int(THREAD_BYTES / held_by_thread(plan))))
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise ParameterError("threads={value}: take a whole number of 1 or more", value=repr(threads))
-    return threads
+    return threads if plan is None else max(1, min(threads, int(MOST_THREAD_BYTES / held_by_thread(plan))))
+
+
+def at_a_time(threads: int, plan: CountPlan, node: PartialNode) -> int:
+    """How many blocks are counted at a time once it is known what one has: the sum of its batches, that of a batch
+    and the new sum are held by each."""
+    if node.stats is None:
+        return threads
+    stats = node.stats
+    tables = (*stats.counts.tables.values(), *stats.families.tables.values())
+    scatter = 0 if stats.scatter is None else stats.scatter.m2.nbytes
+    counts = sum(table.nbytes for table in tables) + scatter
+    return max(1, min(threads, int(MOST_THREAD_BYTES / (held_by_thread(plan) + 3.0 * counts))))
 
 
 def held_by_thread(plan: CountPlan) -> float:

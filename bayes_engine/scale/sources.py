@@ -7,19 +7,20 @@ columns of the same sorts.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
-from bayes_engine.scale.arrow import NOTHING, SORTS, WORDS, CountPlan, Sort, arrow, sort_of_type, variable_of
+from bayes_engine.errors import ParameterError, ReadError, TableError
+from bayes_engine.scale.arrow import NOTHING, WORDS, CountPlan, arrow, sort_of_type
 from bayes_engine.scale.block import Block, End, Reached, one_line
+from bayes_engine.scale.plan import Found, compared
 from bayes_engine.scale.scan import BATCH, batch_rows, texts_as_columns
 from bayes_engine.stats.partial import MergeTree, PartialSource
-from bayes_engine.table.schema import Schema
 
 BUFFER = 2**20
 """Bytes of a column that are read from a Parquet file at a time."""
@@ -32,9 +33,6 @@ CSV_BLOCK = 2**23
 
 MAGIC = b"PAR1"
 """What a Parquet file begins with."""
-
-Found = Mapping[str, Any]
-"""The Arrow types of a file's columns."""
 
 
 class Parquet:
@@ -185,7 +183,7 @@ class Csv:
             if not tree.has_file(i):
                 reader, file = self._opened(path, {name: types[name] for name in plan.read})
                 with reader:
-                    while (batch := _next(reader, path, index + 1)) is not None:
+                    while (batch := _next(reader, path, index + 1, list(self.found[i]))) is not None:
                         self._read = done + file.tell()
                         if (i, index) not in tree:
                             yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(_parts, batch))
@@ -213,7 +211,7 @@ class Csv:
                 ),
             )  # fmt: skip
         except Exception as error:
-            raise _unreadable(path, 1, error) from error
+            raise _unreadable(path, 1, error, list(types)) from error
         return reader, file
 
 
@@ -224,23 +222,34 @@ def _csv_type(pa: Any, kind: Any, whole: bool) -> Any:
     return pa.string() if sort_of_type(kind) is None else kind  # a date is a text, as pandas reads it
 
 
-def _next(reader: Any, path: Path, number: int) -> Any:
+def _next(reader: Any, path: Path, number: int, columns: Sequence[str]) -> Any:
     """The next batch; None at the end."""
     try:
         return reader.read_next_batch()
     except StopIteration:
         return None
     except Exception as error:
-        raise _unreadable(path, number, error) from error
+        raise _unreadable(path, number, error, columns) from error
 
 
-def _unreadable(path: Path, number: int, error: Exception) -> ReadError:
+def _unreadable(path: Path, number: int, error: Exception, columns: Sequence[str]) -> ReadError:
+    reason = one_line(error)
+    place = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", reason)
+    if place is not None and int(place[1]) < len(columns):
+        return ReadError(
+            "'{file}', block {number}: column '{column}' holds '{value}', which is not of the type that the first "
+            "block shows. If the column holds levels, say so by schema= (--levels at the terminal); else mend the cell",
+            file=path.name,
+            number=number,
+            column=columns[int(place[1])],
+            value=place[3],
+        )
     return ReadError(
         "'{file}', block {number} cannot be read: {reason}. Columns have the types that the first block shows; where "
         "one holds levels that look like numbers there, say so by schema=",
         file=path.name,
         number=number,
-        reason=one_line(error),
+        reason=reason,
     )
 
 
@@ -378,120 +387,6 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     """What files are called in a sentence: by their names, or, where two have one, by their paths."""
     names = [path.name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
-
-
-def compared(
-    columns: Sequence[str], names: Sequence[str], of_files: Sequence[Found], given: Collection[str]
-) -> dict[str, Sort]:
-    """What each of these columns holds, alike in all files. Raises TableError where a file lacks one, SchemaMismatch
-    where two files hold different sorts of cells in one, TableError on a type without a likelihood."""
-    sorts: dict[str, Sort] = {}
-    for column in columns:
-        first: dict[Sort, str] = {}
-        for name, types in zip(names, of_files, strict=True):
-            if column not in types:
-                other = next((n for n, t in zip(names, of_files, strict=True) if column in t), None)
-                if other is None:
-                    raise TableError(
-                        "there is no column '{column}' in '{file}'; the columns are {known}",
-                        column=column,
-                        file=name,
-                        known=", ".join(f"'{c}'" for c in types),
-                    )
-                raise TableError(
-                    "column '{column}' is not in '{file}', and '{other}' has it; write the file with it, or leave the "
-                    "column out by columns=",
-                    column=column,
-                    file=name,
-                    other=other,
-                )
-            sort = sort_of_type(types[column])
-            if sort is None:
-                raise TableError(
-                    "column '{column}' in '{file}' is of the type {kind}, for which there is no likelihood; turn it "
-                    "into numbers or strings, or leave it out by columns=",
-                    column=column,
-                    file=name,
-                    kind=str(types[column]),
-                )
-            if sort != "nothing":
-                first.setdefault(sort, name)
-        if column in given and first.keys() == {"numbers", "levels that are numbers"}:
-            first = dict([next(iter(first.items()))])
-        if len(first) > 1:
-            (one, here), (two, there) = list(first.items())[:2]
-            raise SchemaMismatch(
-                "column '{column}' holds {one} in '{here}' and {two} in '{there}', which do not merge: 1 "
-                "and '1' are two levels. Write both files with one type",
-                column=column,
-                one=SORTS[one],
-                here=here,
-                two=SORTS[two],
-                there=there,
-            )
-        sorts[column] = next(iter(first), "nothing")
-    return sorts
-
-
-class CountRequest(NamedTuple):
-    """What the caller asks: the arguments of `collect_parquet` by these names."""
-
-    target: str | None
-    schema: Schema | None
-    columns: Sequence[str] | None
-    weight: str | None
-    want: str
-    also: tuple[str, ...] = ()
-    """Columns that are read and not counted."""
-    unlabelled: bool = False
-    """Whether there may be no target."""
-    texts: bool = False
-    """Whether there may be texts whose vocabulary is not known."""
-
-
-def planned(source: Source, request: CountRequest) -> CountPlan:
-    """What is to be counted, compared with what the files have."""
-    target, schema, columns, weight, want, also, unlabelled, texts = request
-    names, of_files = source.names, source.found
-    if target is None and schema is not None and schema.target is not None:
-        target = schema.target.name
-    if target is None and not unlabelled:
-        raise ParameterError("target= names no column: say which holds the classes")
-    if columns is not None:
-        wanted = [str(c) for c in ([columns] if isinstance(columns, str) else columns)]
-    elif schema is not None:
-        wanted = list(schema.features.names)
-    else:
-        wanted = list(dict.fromkeys(c for types in of_files for c in types if c not in source.indices))
-    wanted = [c for c in wanted if c not in (target, weight, *also)]
-    if not wanted:
-        raise ParameterError("there is no column to count besides the target")
-    if len(set(wanted)) < len(wanted):
-        raise ParameterError("columns= names a column twice")
-    described = {} if schema is None else {v.name: v for v in schema.features if v.name in wanted}
-    sorts = compared([*wanted, *(n for n in (target, weight) if n is not None), *also], names, of_files, described)
-    variables = []
-    for name in wanted:
-        if sorts[name] == "nothing" and source.sampled and name not in described:
-            raise TableError(
-                "column '{column}' has no value in '{file}' as far as it is read to learn its kind; say by schema= "
-                "what it holds, or leave it out by columns=",
-                column=name,
-                file=names[0],
-            )
-        variables.append(described.get(name, variable_of(name, sorts[name])))
-    unknown = [v.name for v in variables if v.textual and not (v.declared and want == "columns")]
-    if unknown and not texts:
-        raise TableError(
-            "column '{column}' is a text, and the count of its terms needs their vocabulary first: fit_files finds it "
-            "for naive Bayes in a pass of its own, or schema= declares it for want='columns'",
-            column=unknown[0],
-        )
-    if weight is not None and sorts[weight] not in ("numbers", "nothing"):
-        raise TableError(
-            "the weight '{column}' holds {sort}; weights are numbers", column=weight, sort=SORTS[sorts[weight]]
-        )
-    return CountPlan(Schema(tuple(variables)), target or "", weight, want, frozenset(described), also)
 
 
 def source_of(path: Path) -> PartialSource:

@@ -91,8 +91,10 @@ class _Beside:
                     self.file.close()
                     self.part.replace(self.place)
             finally:
-                self.file.close()
-                self.part.unlink(missing_ok=True)
+                try:
+                    self.file.close()  # on a full disk what it still holds cannot be written either
+                finally:
+                    self.part.unlink(missing_ok=True)
         except OSError as failed:
             if kind is None:
                 raise unwritten(self.place, failed) from failed

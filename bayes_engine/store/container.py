@@ -226,7 +226,8 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError("'{path}' cannot be written: {reason}", path=str(path), reason=str(error)) from error
+        reason = error.strerror or str(error)
+        raise StoreError("'{path}' cannot be written: {reason}", path=str(path), reason=reason) from error
 
 
 # blobs ----------------------------------------------------------------------------------------------------------------

@@ -134,7 +134,16 @@ def _fit(asked: Namespace, progress: _ProgressLine) -> str:
     if not Path(asked.out).parent.is_dir():
         raise StoreError("there is no folder '{path}' to write to", path=str(Path(asked.out).parent))
     model = fit_files(_model(asked), asked.files, resume=asked.resume, progress=progress, **_columns(asked))
-    save_model(model, asked.out)
+    try:
+        save_model(model, asked.out)
+    except StoreError as error:
+        if asked.resume is None:
+            raise
+        raise StoreError(
+            "{why}; what was counted is kept in '{path}': the same command goes on from there, also with another --out",
+            why=error.message,
+            path=asked.resume,
+        ) from error
     if isinstance(model, GaussianMixture):
         return _("{model} is fitted by EM in {n} steps: {d} columns, components with the shares {shares}. It is saved "
                  "as '{path}'.").format(

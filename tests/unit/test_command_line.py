@@ -30,7 +30,8 @@ from bayes_engine import (
     load_model,
     save_model,
 )
-from bayes_engine.scale import Progress, scan
+from bayes_engine.errors import StoreError
+from bayes_engine.scale import Progress, scan, sources
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench import command_line
 from tests.conftest import ROOT
@@ -374,6 +375,40 @@ def test_on_a_full_disk_it_is_said_where_and_goes_on_once_there_is_room(folder: 
     assert here("classify", saved, parts, "--out", answer, "--resume", folder / "kept") == 0
     assert here("classify", saved, parts, "--out", folder / "whole.csv") == 0
     assert answer.read_bytes() == (folder / "whole.csv").read_bytes() and not (folder / "kept").exists()
+
+
+def test_a_full_disk_and_two_types_of_a_column_are_said_with_their_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was kept before stays and is gone on with; a cell of another type is named with column and block."""
+    frame = rows(90)[["sound", "code", "good"]]
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=30)
+    frame.assign(code=frame["code"].astype(str).where(np.arange(90) != 80, "many")).to_csv(
+        tmp_path / "b.csv", index=False
+    )
+    asked = ("fit", tmp_path / "a.parquet", "--target", "good", "--threads", 1, "--resume", kept := tmp_path / "kept")
+    full = StoreError("'{path}' cannot be written: {reason}", path="kept", reason="No space left on device")
+
+    def refuse(*_words: object) -> None:
+        raise full
+
+    for before in ("nothing is kept yet: make room", "what was kept before stays, and the same again goes on"):
+        with monkeypatch.context() as patched:
+            patched.setattr(scan, "save_partial", refuse)
+            assert here(*asked, "--out", tmp_path / "m.bayes") == 1
+        said = capsys.readouterr().err
+        assert f"'{kept}' cannot be written: No space left on device, after 90 rows, at 'a.parquet', row group" in said
+        assert before in said and said.count("\n") == 1 and not (tmp_path / "m.bayes").exists()
+        if not kept.exists():
+            assert here(*asked, "--out", tmp_path / "none" / "m.bayes") == 1  # not begun
+            with monkeypatch.context() as patched:
+                patched.setattr(command_line, "save_model", refuse)
+                assert here(*asked, "--out", tmp_path / "m.bayes") == 1
+            assert f"what was counted is kept in '{kept}': the same command goes on" in capsys.readouterr().err
+    assert here(*asked, "--out", tmp_path / "m.bayes") == 0
+    monkeypatch.setattr(sources, "CSV_BLOCK", 500)
+    assert here("fit", tmp_path / "b.csv", "--target", "good", "--out", tmp_path / "n.bayes") == 1
+    assert "column 'code' holds 'many', which is not of the type that the first block" in capsys.readouterr().err
 
 
 def test_each_of_it_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

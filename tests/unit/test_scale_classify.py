@@ -427,3 +427,20 @@ def test_where_an_answer_cannot_be_written_it_is_said_and_nothing_stays(
 
 def _full(*_given: object) -> None:
     raise FileExistsError(17, "File exists")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_nothing_is_left_of_an_answer_whose_last_bytes_find_no_room(suffix: str, tmp_path: Path) -> None:
+    """On a full disk what the file holds back cannot be written when it is closed, either."""
+
+    class Full:
+        def close(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    writer: Any = WRITERS[suffix](tmp_path / f"a{suffix}", pa.schema({"x": pa.float64()})).__enter__()
+    assert len(list(tmp_path.iterdir())) == 1
+    writer.end(False)
+    writer.file.close()
+    writer.file, writer.end = Full(), lambda whole: None
+    writer.__exit__(OSError, OSError(28), None)
+    assert not list(tmp_path.iterdir())

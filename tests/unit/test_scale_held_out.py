@@ -38,7 +38,8 @@ from bayes_engine.scale import Progress, RiskInFiles
 from bayes_engine.scale import score as score_sums
 from bayes_engine.scale.folds import folds_of
 from bayes_engine.scale.held_out import Division
-from bayes_engine.scale.sources import CountRequest, opened, planned
+from bayes_engine.scale.plan import CountRequest, planned
+from bayes_engine.scale.sources import opened
 from bayes_engine.scale.stream import pieces
 from tests.conftest import ROOT, slowly
 

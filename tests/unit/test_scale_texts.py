@@ -37,8 +37,9 @@ from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import BayesEngineError, NoTerms, ParameterError, StoreError, TableError
 from bayes_engine.scale import Progress, texts
 from bayes_engine.scale.folds import Division, folds_of
+from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.score import RiskInFiles
-from bayes_engine.scale.sources import CountRequest, opened, planned
+from bayes_engine.scale.sources import opened
 from bayes_engine.scale.stream import pieces
 from bayes_engine.scale.texts import TermTally
 from tests.unit.test_scale_cluster import NearBy
