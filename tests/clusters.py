@@ -73,12 +73,12 @@ class Cluster:
         """A client, once so many workers are there."""
         from distributed import Client
 
-        for _ in range(600):
+        for _ in range(2400):
             if self.place.exists() and self.place.stat().st_size:
                 break
             time.sleep(0.05)
-        client = Client(scheduler_file=str(self.place), timeout=30)
-        client.wait_for_workers(workers, timeout=60)
+        client = Client(scheduler_file=str(self.place), timeout=120)
+        client.wait_for_workers(workers, timeout=120)
         return client
 
     def gate(self, file: Path, group: int) -> None:

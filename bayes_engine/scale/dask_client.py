@@ -35,6 +35,7 @@ class DaskSpread(Generic[T]):
         self._above: dict[str, str] = {}  # the merge that takes a result
         self._finished: dict[str, Any] = {}  # results that no merge has taken
         self._blocks: dict[str, Block] = {}
+        self._first: dict[str, Block] = {}  # the row group of each task, of a merge the first
         self._told: SimpleQueue[Any] = SimpleQueue()
         self._given = client.submit(partial(_same, Task(work, merge, version())), key=f"{self._name}-plan")
         files = [[self._rows(block) for block in file] for file in by_file(blocks)]
@@ -42,7 +43,7 @@ class DaskSpread(Generic[T]):
 
     def _rows(self, block: Block) -> Any:
         future = self._submitted(f"rows-{len(self._blocks)}", partial(_worked, block))
-        self._blocks[future.key] = block
+        self._blocks[future.key] = self._first[future.key] = block
         return future
 
     def _submitted(self, name: str, task: Callable[..., T], *parts: Any) -> Any:
@@ -53,6 +54,7 @@ class DaskSpread(Generic[T]):
     def _merge(self, parts: list[Any]) -> Any:
         future = self._submitted(f"merge-{len(self._parts)}", _joined, *parts)
         self._parts[future.key] = parts
+        self._first[future.key] = self._first[parts[0].key]
         self._above.update((part.key, future.key) for part in parts)
         return future
 
@@ -86,12 +88,10 @@ class DaskSpread(Generic[T]):
             error = cancelled
         if isinstance(error, BayesEngineError):
             return error
-        block = self._blocks.get(getattr(error, "task", future.key))
+        task = getattr(error, "task", future.key)
+        block = self._first.get(task)
         if type(error).__name__ == "KilledWorker":
-            error = ReadError(
-                "{n} worker(s) to which it was given were lost, one after the other; look into the log of the last",
-                n=error.args[2] + 1,
-            )
+            error = _lost(error.args[2] + 1, task not in self._blocks)
         if block is not None:
             return block.refused(error)
         return ReadError("the cluster did not finish: {reason}", reason=str(error).strip().rstrip(".")[:300])
@@ -104,6 +104,18 @@ class DaskSpread(Generic[T]):
             self._client.cancel([f for f in (self._given, self._top) if f is not None], force=True)
         self._parts.clear()
         self._finished.clear()
+
+
+def _lost(n: int, in_merge: bool) -> ReadError:
+    if in_merge:
+        return ReadError(
+            "{n} worker(s) that added up the row groups from here on were lost, one after the other; look into the log "
+            "of the last",
+            n=n,
+        )
+    return ReadError(
+        "{n} worker(s) to which it was given were lost, one after the other; look into the log of the last", n=n
+    )
 
 
 def _same(given: T) -> T:

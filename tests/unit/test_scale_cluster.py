@@ -97,6 +97,8 @@ def test_a_row_group_that_is_lost_or_refused_is_named_and_the_others_are_kept(tm
     with pytest.raises(ReadError, match=r"'part2\.parquet', row group 2 of 4: 4 worker.* were lost"):
         collect_parquet(made, target="good", client=near, resume=kept)
     assert sum(node.rows for node in load_partial(kept).nodes) == 45 and near.keys[-1] == "cancelled"
+    with pytest.raises(ReadError, match=r"'part1\.parquet', row group 1 of 4: 4 worker.* from here on were lost"):
+        collect_parquet(made, target="good", client=NearBy(loses="merge-1"))
     with pytest.raises(ParameterError, match="client=7 is neither "):
         collect_parquet(made, target="good", client=7)
     with pytest.raises(ParameterError, match="threads= is of this machine"):
