@@ -77,18 +77,13 @@ class Wire:
     [
         ("", False, FIRST_LOAD / 2),
         slowly("decisions", False, FIRST_LOAD / 2),
-        slowly("projection", False, FIRST_LOAD),
         slowly("model", False, FIRST_LOAD),
         slowly("", True, FIRST_LOAD / 2),
         slowly("decisions", True, FIRST_LOAD / 2),
         slowly("case", False, FIRST_LOAD),
         slowly("network", False, FIRST_LOAD),
         slowly("hidden", False, FIRST_LOAD),
-        slowly("laboratory", False, FIRST_LOAD),
-        slowly("dependence", False, FIRST_LOAD),
         slowly("data", False, FIRST_LOAD),
-        slowly("classify", False, FIRST_LOAD),
-        slowly("model", True, FIRST_LOAD),
     ],
 )
 @pytest.mark.slow

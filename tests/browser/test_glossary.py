@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 
@@ -55,7 +56,10 @@ def test_each_link_opens_a_screen_with_its_word(app: App, new_page: Callable[...
         path, state = where(term, language)
         left.setdefault((path, encode(state)), []).append(term)
     missing = []
-    for (path, token), terms in left.items():
+    every, turn = os.environ.get("BAYES_EVERY_LOOK") == "1", language == "zh"
+    for i, ((path, token), terms) in enumerate(left.items()):
+        if i % 2 != turn and not every:  # each screen in one of the languages, in turn
+            continue
         page.goto(f"{app.url}/{path}?s={token}")
         page.wait_for_selector("h1")
         settled(page)

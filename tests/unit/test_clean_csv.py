@@ -65,7 +65,7 @@ def test_the_data_sets_are_read_alike(most: int) -> None:
     assert "iris" in {path.stem for path in files if assert_equal(path.read_bytes())}
 
 
-@pytest.mark.parametrize("step", [50, slowly(1)])
+@pytest.mark.parametrize("step", [50, slowly(3)])
 def test_messy_files_are_read_alike(step: int) -> None:
     proved = [assert_equal(data) for data in list(corpus())[::step]]
     assert any(proved)
@@ -170,7 +170,7 @@ def test_truth_values_are_read_alike(others: str) -> None:
 
 
 @pytest.mark.slow
-@examples(240, usually=5)
+@examples(120, usually=5)
 @given(
     st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([FEW - 1, FEW // 2, FEW - 31, FEW, 1, 500]),
     st.sampled_from([(",", "\n"), (",", "\r\n"), ("\t", "\n"), ("|", "\n"), (";", "\n")]), st.booleans(),
@@ -244,7 +244,7 @@ def test_the_form_is_seen_of_simple_cells(delimiter: str, end: str, words: list[
 
 
 @pytest.mark.slow
-@examples(400, usually=30)
+@examples(200, usually=30)
 @given(
     st.sampled_from((*CELLS, "n", "x", "Total", "average", "R5", "id", "yes", "2020", "2021", "-x", "x_y-z.w")),
     st.integers(0, 3), st.sampled_from([0, 1, 2, 200, 401, 461, 489, 490]), st.booleans(),

@@ -226,11 +226,11 @@ def test_what_files_do_wrong_is_named_from_a_worker_too(client: Any, tmp_path: P
 @pytest.mark.slow
 def test_a_file_that_is_another_on_the_worker_is_named(client: Any, tmp_path: Path) -> None:
     """Here: changed after it was looked at and before it was read."""
-    from bayes_engine.scale import sources
+    from bayes_engine.scale import plan, sources
 
     made = files(rows(300), tmp_path)
     source = sources.Parquet(made)
-    [block, *_] = source.blocks(sources.planned(source, sources.CountRequest("good", None, None, None, "columns")),
+    [block, *_] = source.blocks(plan.planned(source, plan.CountRequest("good", None, None, None, "columns")),
                                 MergeTree(), apart=True)  # fmt: skip
     rows(50).to_parquet(made[0])
     assert isinstance(block, Block)
