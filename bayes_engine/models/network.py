@@ -221,9 +221,8 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """
         return network_query.joint_posterior(self._fitted, targets, evidence)
 
-    def marginals(self, evidence: Mapping[str, Any] | None = None) -> Mapping[str, pd.Series]:
-        """P(x_j | evidence) of every node, exact, each indexed by level; a series is made when it is read. Raises as
-        `query`.
+    def marginals(self, evidence: Mapping[str, Any] | None = None) -> dict[str, pd.Series]:
+        """P(x_j | evidence) of every node, exact, each indexed by level. Raises as `query`.
 
         >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
         >>> model.marginals({"wet": "y"})["rain"].round(4).to_dict()

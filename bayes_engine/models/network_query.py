@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from numbers import Real
 from typing import Any
@@ -76,27 +76,9 @@ def joint_posterior(network: Network, targets: str | Sequence[str], evidence: Ma
     return pd.Series(p.ravel(), index=index, name="P", copy=False)
 
 
-class Marginals(Mapping[str, pd.Series]):
-    """P(x_j | e) by node, each labelled by its levels when it is read: that takes longer than the inference."""
-
-    def __init__(self, network: Network, p: Mapping[str, Array]) -> None:
-        self._network, self._p = network, p
-
-    def __getitem__(self, name: str) -> pd.Series:
-        return pd.Series(self._p[name][0], index=self._network[name].index.view(), name="P", copy=False)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._network.names)
-
-    def __len__(self) -> int:
-        return len(self._p)
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-
-def marginals(network: Network, evidence: Mapping[str, Any] | None) -> Marginals:
-    return Marginals(network, junction_tree(network).marginals(row_of(network, evidence)).p)
+def marginals(network: Network, evidence: Mapping[str, Any] | None) -> dict[str, pd.Series]:
+    p = junction_tree(network).marginals(row_of(network, evidence)).p
+    return {cpt.name: pd.Series(p[cpt.name][0], index=cpt.index.view(), name="P", copy=False) for cpt in network.cpts}
 
 
 def most_probable(network: Network, evidence: Mapping[str, Any] | None) -> tuple[dict[str, Any], float]:
