@@ -86,7 +86,8 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     codes = codes.astype(np.min_scalar_type(-max(len(values), 1)))
     strings = np.asarray(values, dtype=object)
     key = id(held)
-    _CODED[key] = weakref.ref(held, lambda _: _CODED.pop(key, None)), codes, strings
+    forget = _CODED.pop  # at the end of Python its module is emptied first
+    _CODED[key] = weakref.ref(held, lambda _: forget(key, None)), codes, strings
     return codes, strings
 
 

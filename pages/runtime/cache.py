@@ -359,7 +359,8 @@ def _large_parts(thing: Any) -> Mapping[int, tuple[int, Any]]:
         address: one for address, one in large.items() if getattr(getattr(one[1], "dtype", None), "kind", "") != "O"
     }
     with suppress(TypeError):  # a tuple, a number
-        _parts[key] = weakref.ref(thing, lambda _: _parts.pop(key, None)), large
+        forget = _parts.pop  # at the end of Python its module is emptied first
+        _parts[key] = weakref.ref(thing, lambda _: forget(key, None)), large
     return large
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from scipy import sparse
 
 from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
+from bayes_engine.table import levels as distinct
 from bayes_engine.table.dataframes import as_frame
 from bayes_engine.table.encode import MISSING, code_dtype, encode, encode_levels, observe, unseen_code
 from bayes_engine.table.levels import distinct_codes
@@ -176,3 +179,15 @@ def test_distinct_values_of_whole_numbers_are_those_of_the_column(kind: Any, apa
         held, values = distinct_codes(column)
         assert values[held].tolist() == column.tolist() and values.dtype == column.dtype
         assert len(values) == column.nunique()
+
+
+def test_strings_that_outlive_the_module_end_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of Python modules are emptied, of what is alive still, in any order."""
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    column = pd.Series(["dark", None, "green"], dtype="str")
+    distinct_codes(column)
+    monkeypatch.setattr(distinct, "_CODED", None)
+    del column
+    gc.collect()
+    assert not told
