@@ -108,6 +108,7 @@ def _style(shown: Presented) -> str:
     }}
     @media (min-width: 641px) and (max-width: 999px) {{
       .katex-display > .katex {{ font-size: max(.9em, 13px) !important; }}
+      [st=MainBlockContainer] [st=MarkdownContainer] table :is(th, td) {{ padding-inline: .3rem; }}
     }}
     @media (min-width: 1000px) {{
       .katex :is(.reset-size6.size3, .reset-size3.size1) {{ font-size: max(.7em, {20.1 / ZOOM:.2f}px) !important; }}
