@@ -28,7 +28,7 @@ def guarded(column: pd.Series) -> pd.Series:
     >>> guarded(pd.Series(["=1+1", "-5", "-12 %", "-5 kg", "＝x", "plain"])).tolist()
     ["'=1+1", '-5', '-12 %', "'-5 kg", "'＝x", 'plain']
     """
-    risky = column.str.match(_FORMULA.pattern).to_numpy(dtype=bool)
+    risky = column.str.match(_FORMULA.pattern, na=False).to_numpy(dtype=bool)
     if not risky.any():
         return column
     safe = column.astype(object)
