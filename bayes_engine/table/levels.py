@@ -77,7 +77,8 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
         return by_place
     if not (isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"):
         codes, values = pd.factorize(column)
-        return codes, np.asarray(values)
+        plain = np.asarray(values)
+        return codes, np.asarray(pd.Index(plain).astype(object)) if plain.dtype.kind in "mM" else plain
     held = column.array.__arrow_array__()
     known = _CODED.get(id(held))
     if known is not None and known[0]() is held:

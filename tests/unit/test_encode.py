@@ -13,6 +13,7 @@ from scipy import sparse
 
 from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
+from bayes_engine.models.target import encode_target
 from bayes_engine.table import levels as distinct
 from bayes_engine.table.dataframes import as_frame
 from bayes_engine.table.encode import MISSING, code_dtype, encode, encode_levels, observe, unseen_code
@@ -191,3 +192,11 @@ def test_strings_that_outlive_the_module_end_in_silence(monkeypatch: pytest.Monk
     del column
     gc.collect()
     assert not told
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "s"])
+def test_days_that_are_levels_keep_their_place(unit: Any) -> None:
+    """NumPy makes numbers of those that it holds in nanoseconds."""
+    days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-01"]).as_unit(unit), name="when")
+    target, found, *_ = encode_target(days.astype("category"), None, 3)
+    assert found.tolist() == [0, 1, 0] and target.levels == (pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02"))
