@@ -1,5 +1,5 @@
 """What meets a text that a person typed or uploaded takes no longer than in proportion to it: the worst strings at two
-lengths, in a process of their own that is killed after 10 s of CPU."""
+lengths, in a process of their own that is killed after 60 s of CPU."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ from bayes_engine.table import (
 from bayes_engine.workbench.derivation import check
 from bayes_engine.workbench.incoming import pasted_losses
 
-CPU = 10
+CPU = 60
 MOST = 8.0
-"""How many times as long a text of four times the length may take: a quadratic pattern takes sixteen times as long. A
-busy machine shifts neither by half."""
+"""How many times as long a text of four times the length may take: a quadratic pattern takes sixteen times as long."""
 SHORT = 0.04
 """Seconds below which a time tells nothing: at these lengths a quadratic pattern takes far longer."""
 N = 3_000
@@ -178,13 +177,27 @@ WORST: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
 
 
 def seconds(call: Callable[[Any], object], text: Any) -> float:
-    times = []
-    for _ in range(2):
-        start = time.process_time()
-        with suppress(LossError, ReadError):
-            call(text)
-        times.append(time.process_time() - start)
-    return min(times)
+    start = time.process_time()
+    with suppress(LossError, ReadError):
+        call(text)
+    return time.process_time() - start
+
+
+def grows(one: float, two: float) -> bool:
+    return two > max(MOST * one, SHORT)
+
+
+def shortest(name: str) -> tuple[float, float]:
+    """The shortest times of two rounds, of ten where these look as if the time grew faster than the text: what else
+    happens on a machine lengthens some rounds, never all of them."""
+    call, worst = WORST[name]
+    texts = worst(N), worst(4 * N)
+    one = two = float("inf")
+    for rounds in range(10):
+        one, two = min(one, seconds(call, texts[0])), min(two, seconds(call, texts[1]))
+        if rounds and not grows(one, two):
+            break
+    return one, two
 
 
 def measured(names: list[str], found: Any) -> None:
@@ -193,9 +206,8 @@ def measured(names: list[str], found: Any) -> None:
 
     resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
     for name in names:
-        call, worst = WORST[name]
         found.send((name, None))
-        found.send((name, (seconds(call, worst(N)), seconds(call, worst(4 * N)))))
+        found.send((name, shortest(name)))
     found.send(("", None))
 
 
@@ -216,5 +228,4 @@ def test_the_worst_strings_take_time_in_proportion_to_their_length() -> None:
                 times[last] = said[1]
     process.join()
     assert set(times) == set(WORST), f"{last} takes over {CPU} s of CPU"
-    slow = {name: (one, two) for name, (one, two) in times.items() if two > max(MOST * one, SHORT)}
-    assert not slow
+    assert not {name: pair for name, pair in times.items() if grows(*pair)}
