@@ -2,7 +2,8 @@
 size. Models are the files that the app saves and opens, losses are read as the app reads them from a spreadsheet.
 
 Answers go to standard output, progress to standard error. The command ends with 0, with 1 where files or losses do not
-allow what is asked, with 2 where the command is written wrongly, and with 130 where it is called off by Ctrl+C.
+allow what is asked, with 2 where the command is written wrongly, with 130 where it is called off by Ctrl+C, and with
+141 where nobody reads what it says any more (`| head`).
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ DONE, FAILED, WRONG, CALLED_OFF = 0, 1, 2, 130
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Do what the arguments ask; the command's exit code."""
+    """Do what the arguments ask; the command's exit code. Raises BrokenPipeError where nobody reads what it says; what
+    was kept for `--resume` stays."""
     parser = _parser()
     asked = parser.parse_args(list(arguments))
     if asked.command == "fit" and asked.target is None and asked.model in FAMILIES.keys() - WITHOUT_TARGET:
@@ -79,6 +81,8 @@ def run(arguments: Sequence[str]) -> int:
         progress.end()
         print(error.message.local(), file=sys.stderr)  # noqa: T201
         return FAILED
+    except BrokenPipeError:
+        raise
     except OSError as error:
         progress.end()
         print(_("'{file}': {reason}").format(file=error.filename, reason=error.strerror), file=sys.stderr)  # noqa: T201
@@ -363,6 +367,10 @@ class _Parser(ArgumentParser):
         sentence = _("The command cannot be read: {reason}. {command} --help says how it is written.")
         print(sentence.format(reason=message.rstrip("."), command=self.prog), file=sys.stderr)  # noqa: T201
         sys.exit(WRONG)
+
+    def print_help(self, file: Any = None) -> None:
+        """Without argparse's silence where that fails."""
+        print(self.format_help(), end="", file=file)
 
     def format_help(self) -> str:
         return super().format_help().replace("usage: ", _("usage: "), 1)

@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from bayes_engine.language import _, preferred, set_language
 from bayes_engine.workbench import loading, private
@@ -27,6 +27,8 @@ from bayes_engine.workbench.workers import pool
 
 COMMANDS = ("fit", "classify", "evaluate")
 """What is done without the app, by `bayes_engine.workbench.command_line`."""
+UNREAD = 141
+"""The exit code where nobody reads any more: 128 and the number of SIGPIPE."""
 CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
 """The environment variable that tells the app that it was started for a classroom."""
 _PROBES = ("198.51.100.1", "10.255.255.254", "172.31.255.254", "192.168.255.254", "2001:db8::1")
@@ -56,9 +58,10 @@ def _open() -> None:
     set_language(preferred(next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)))
     if sys.argv[1:] and sys.argv[1] in COMMANDS:
         one_heap()
-        sys.exit(import_module("bayes_engine.workbench.command_line").run(sys.argv[1:]))
+        sys.exit(unless_unread(lambda: import_module("bayes_engine.workbench.command_line").run(sys.argv[1:])))
     if {"-h", "--help"} & set(sys.argv[1:]):
-        print(usage())  # noqa: T201
+        if code := unless_unread(lambda: print(usage())):  # noqa: T201
+            sys.exit(code)
         return
     if find_spec("streamlit") is None:
         sys.exit(_("The app needs its own packages: install them with  pip install 'bayes-engine[app]'"))
@@ -74,6 +77,31 @@ def _open() -> None:
     put_in_front(address)
     sys.argv[:] = ["streamlit", "run", str(app_file()), *flags, *others]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def unless_unread(work: Callable[[], int | None]) -> int:
+    """The exit code of `work`, 0 for None; 141, as of what SIGPIPE ends, where a pipe that is written to is closed
+    (`| head`): nothing is said of that."""
+    try:
+        try:
+            return work() or 0
+        finally:  # also where it exits
+            sys.stdout.flush()
+            sys.stderr.flush()
+    except BrokenPipeError:
+        for stream in (sys.stdout, sys.stderr):
+            _leave(stream)
+        return UNREAD
+
+
+def _leave(stream: TextIO) -> None:
+    """What a closed pipe has not taken goes nowhere, or Python would try again as it ends."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def one_heap() -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from bayes_engine import (
 from bayes_engine.errors import StoreError
 from bayes_engine.scale import Progress, scan, sources
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench import command_line
+from bayes_engine.workbench import command_line, launch
 from tests.conftest import ROOT
 
 LOSSES = ",yes,no\nask,0.4,0.4\nno,5,0\nyes,0,1\n"
@@ -425,6 +426,61 @@ def test_each_of_it_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.Captu
         told = capsys.readouterr()
         assert said in told.err and told.err.count("\n") == 1 and not told.out, arguments
         assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
+    """Whether the command in this process ends as it is to where nobody reads this stream of it."""
+    made = []
+
+    def ends(name: str, *asked: object) -> bool:
+        reading, writing = os.pipe()
+        os.close(reading)
+        made.append(stream := os.fdopen(writing, "w", encoding="utf-8"))
+        monkeypatch.setattr(sys, name, stream)
+        return launch.unless_unread(lambda: here(*asked)) == launch.UNREAD
+
+    yield ends
+    for stream in made:
+        stream.close()  # raises where what it holds back has found no place
+
+
+def test_a_pipe_that_is_closed_ends_it_without_a_word(
+    tmp_path: Path, unread: Callable[..., bool], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `| head` closes it, at the help, and `2>&1 | head` at the progress; what was counted then is kept."""
+    assert unread("stdout", "evaluate", "--help")
+    assert capsys.readouterr() == ("", "")
+    rows(60).to_csv(a := tmp_path / "a.csv", index=False)
+    monkeypatch.setattr(command_line, "EACH", 0.0)
+    fit = ("fit", a, "--target", "good", "--columns", "sound", "--out", tmp_path / "m.bayes")
+    assert unread("stderr", *fit, "--resume", tmp_path / "kept")
+    assert (tmp_path / "kept").exists() and not (tmp_path / "m.bayes").exists()
+
+
+@pytest.mark.slow
+def test_what_is_asked_for_is_done_before_its_answer_finds_no_reader(
+    folder: Path, unread: Callable[..., bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    a, saved = folder / "a.csv", folder / "m.bayes"
+    learnt = (a, "--target", "good", "--columns", *NAMES)
+    assert unread("stdout", "fit", *learnt, "--out", saved)
+    assert unread("stdout", "classify", saved, a, "--out", folder / "b.csv")
+    assert unread("stdout", "evaluate", *learnt, "--json")
+    assert len(pd.read_csv(folder / "b.csv")) == 3000 and capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", ["--help", "evaluate {a} --target good"])
+def test_a_command_whose_reader_has_gone_says_nothing(asked: str, folder: Path) -> None:
+    """The real command at a real pipe that is closed before it begins."""
+    code = "import sys; sys.argv[0] = 'bayes-workbench'; from bayes_engine.workbench.launch import main; main()"
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run([sys.executable, "-c", code, *asked.format(a=folder / "a.csv").split()], cwd=ROOT,
+                         stdout=writing, stderr=subprocess.PIPE, check=False)  # fmt: skip
+    os.close(writing)
+    assert (ran.returncode, ran.stderr) == (141, b"")
 
 
 def test_progress_goes_to_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
