@@ -18,7 +18,7 @@ from bayes_engine.em import generator
 from bayes_engine.errors import ParameterError, StoreError, TableError
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
-from bayes_engine.scale.kept import refused_to_keep, taken_up
+from bayes_engine.scale.kept import KeptSum, refused_to_keep, taken_up
 from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
@@ -56,8 +56,9 @@ class Steps(NamedTuple):
 
 class KeptPasses:
     """The passes that learning a `model` takes over files, as many as `steps` says. `resume` is the file that keeps
-    what they found; what was `asked` besides is compared with what it holds. Raises StoreError where it holds passes of
-    another question, or of other files."""
+    what they found; what was `asked` besides is compared with what it holds. Where there is one pass alone, the
+    `sum_of_pass` keeps it as far as it is. Raises StoreError where a file holds passes of another question, or of other
+    files."""
 
     def __init__(
         self,
@@ -69,7 +70,9 @@ class KeptPasses:
         workers: Workers,
         resume: Path | None,
         asked: tuple[str, ...] = (),
+        sum_of_pass: KeptSum | None = None,
     ) -> None:
+        self._packing = PACKING._replace(kept=sum_of_pass)
         self.source, self.plan, self.steps = source, plan, steps
         self.workers, self.resume = workers, resume
         self.done = 0
@@ -115,9 +118,9 @@ class KeptPasses:
         groups and batches alone fix, and what is `made` of it and kept. Raises TableError where the files have no
         row."""
         if not self.kept:
-            step = self.steps.at(self.done + 1)
+            step, packing = self.steps.at(self.done + 1), self._packing
             with one_thread():
-                total = added_up(self.source, self.plan, work, add, self.workers, step=step, packing=PACKING, draw=draw)
+                total = added_up(self.source, self.plan, work, add, self.workers, step=step, packing=packing, draw=draw)
             if total is None:
                 raise TableError("there are no rows to count: the files are empty")
             self._found.append(total if made is None else made(total))

@@ -34,7 +34,7 @@ from bayes_engine.models.spode import SPODE
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
-from bayes_engine.scale.em_passes import KeptPasses, Steps
+from bayes_engine.scale.em_passes import KeptPasses, Steps, asked_of
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
 from bayes_engine.scale.fold_counts import FoldCounts, counted_by_fold, finest, of_other_folds
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
@@ -112,8 +112,8 @@ def held_out_risk(
     `progress` is told which pass it is. The column `groups` is no feature. Sums are merged in an order that files and
     row groups fix, so what the workers of `client` find is what one machine finds, to the last bit; and so is what is
     found where it was broken off: `resume` keeps each pass in a file of its own (the names of the others end in
-    `.terms`, `.cuts`, `.search`, `.families` and `.scores`), every few seconds and at the end; of a cluster whole
-    passes.
+    `.terms`, `.cuts`, `.left-out`, `.powers`, `.search`, `.families` and `.scores`), every few seconds and at the end;
+    of a cluster whole passes.
 
     Raises ParameterError, before a row is read, where the model needs all rows at once; TableError where a fold has no
     row; what `collect_parquet` raises.
@@ -195,7 +195,10 @@ def held_out_risk(
         del more
     structured = None
     if left_out or again:
-        ours = KeptPasses(model, source, plan, steps=Steps(1, passes - 2, 1), workers=workers, resume=None)
+        kept = _kept(place, "left-out" if left_out else "powers", plan, division, source, asked_of(model, plan)[0])
+        ours = KeptPasses(
+            model, source, plan, steps=Steps(1, passes - 2, 1), workers=workers, resume=None, sum_of_pass=kept
+        )
         structured = spodes(model, learnt_from, ours, division) if left_out else (
             shrunk_models(model, learnt_from, ours, division)
         )  # fmt: skip

@@ -53,7 +53,7 @@ def pieces(source: Source, plan: CountPlan, after: Reached = START) -> Iterator[
         if not path.is_file() or source_of(path) != then:
             raise ReadError("'{file}' has changed since it was opened; begin again", file=name)
     for block in source.blocks(plan, after):
-        if isinstance(block, End):
+        if isinstance(block, End) or (block.place == after.place and 0 < block.rows <= after.rows):
             continue
         batches = pieces_of(block)
         while True:

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
+from sklearn.base import clone
 
 from bayes_engine import (
     AODE,
@@ -34,7 +36,7 @@ from bayes_engine.decision.evaluate import estimated_risk
 from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, StoreError, TableError, listen
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.scale import Progress, RiskInFiles
+from bayes_engine.scale import Progress, RiskInFiles, sources
 from bayes_engine.scale import score as score_sums
 from bayes_engine.scale.folds import folds_of
 from bayes_engine.scale.held_out import Division
@@ -368,6 +370,44 @@ def test_what_is_broken_off_goes_on_to_the_same_risk(model: Any, groups: str | N
     assert not again  # all passes are kept
     with pytest.raises(StoreError, match="with another folds"):
         held_out_risk(model, made, resume=tmp_path / "part", **asked | {"folds": 4})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(shrinkage="auto"), SPODE("loo")], ids=str)
+def test_the_pass_between_counting_and_scoring_goes_on_in_its_middle(
+    model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shrinkage, and a super-parent by leave-one-out: row groups that it has done are not read again."""
+    made = written(rows(120), tmp_path, group=10)
+    columns = ["size", "times"] if isinstance(model, LinearDiscriminantAnalysis) else ["sound", "ripe"]
+    asked: dict[str, Any] = {"target": "good", "columns": columns, "folds": 2, "threads": 1}
+    whole = held_out_risk(model, made, **asked)
+    read: list[tuple[str, int]] = []
+    own = sources._row_group
+
+    def row_group(path: Path, metadata: Any, group: int, *rest: Any) -> Any:
+        read.append((path.name, group))
+        return own(path, metadata, group, *rest)
+
+    monkeypatch.setattr(sources, "_row_group", row_group)
+    told: list[Progress] = []
+
+    def stop(far: Progress) -> None:
+        if far.step == 2 and far.rows >= 60:
+            raise Ended
+
+    with pytest.raises(Ended):
+        held_out_risk(model, made, resume=tmp_path / "part", progress=stop, **asked)
+    done = [*read]
+    read.clear()
+    assert_same(held_out_risk(model, made, resume=tmp_path / "part", progress=told.append, **asked), whole)
+    first = next(far for far in told if far.step == 2)
+    assert told[0].step == 2 and first.rows_now == 10 and first.rows == 70
+    groups = sum(pq.ParquetFile(path).num_row_groups for path in made)
+    assert len(read) == 2 * groups - 6 and set(read[: groups - 6]).isdisjoint(done[groups : groups + 6])
+    other = clone(model).set_params(priors="laplace")
+    with pytest.raises(StoreError, match="with another model"):
+        held_out_risk(other, made, resume=tmp_path / "part", **asked)
 
 
 KILLED = """
