@@ -128,8 +128,8 @@ class KeptPasses:
                 try:
                     save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
                 except StoreError as error:
-                    names, rows = self.source.names, self.source.rows or 0
-                    raise refused_to_keep(self.resume, error, (rows, names[-1], self.done + 1), passes=True) from error
+                    last = self.source.names[-1]
+                    raise refused_to_keep(self.resume, error, (0, last, self.done + 1), passes=True) from error
         sums = self._found[self.done]
         if self.resume is None:
             self._found[self.done] = ()

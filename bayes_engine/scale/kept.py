@@ -46,16 +46,20 @@ class Pace:
 def refused_to_keep(
     place: Path, error: StoreError, reached: tuple[int, str, int], *, passes: bool = False
 ) -> StoreError:
-    """What is said where what is counted cannot be kept at `place`: so many rows, up to a block of a file, or after so
-    many `passes`; what was kept before stays."""
+    """What is said where what is counted cannot be kept at `place`: so many rows, up to a block of a file, or, at the
+    end of the last file, so many `passes`; what was kept before stays."""
     rows, file, number = reached
     here = (
-        Message("after pass {number}", {"number": number})
+        Message("after pass {number}, at the end of '{file}'", {"number": number, "file": file})
         if passes
         else Message("after {rows} rows, at '{file}', row group or block {number}",
                      {"rows": rows, "file": file, "number": number})
     )  # fmt: skip
-    before = Message("what was kept before stays, and the same again goes on from there")
+    before = (
+        Message("what the passes before it found is kept, and the same again goes on from there")
+        if passes
+        else Message("what was kept before stays, and the same again goes on from there")
+    )
     nothing = Message("nothing is kept yet: make room, or name a file elsewhere")
     return StoreError(
         "'{path}' cannot be written: {reason}, {here}; {before}",

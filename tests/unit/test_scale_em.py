@@ -31,7 +31,7 @@ from bayes_engine import (
 from bayes_engine.em import EMTrace
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, TableError
 from bayes_engine.models.mixture_components import MixtureParameters
-from bayes_engine.scale import Progress, mixture
+from bayes_engine.scale import Progress, em_passes, mixture
 from bayes_engine.scale import sources as scale_sources
 
 
@@ -380,3 +380,33 @@ def test_em_over_batches_goes_on_where_it_was_broken_off(tmp_path: Path) -> None
     ours = fit_batches(model, batches, progress=told.append, **ask)
     assert told[0].step == 4
     assert bits(ours.trace_) == bits(fit_files(model, batches.file, columns=["x", "y"]).trace_)
+
+
+def test_a_pass_that_finds_no_room_is_said_with_its_file_and_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rows").mkdir()
+    folder, kept = written(numbers(60), tmp_path / "rows"), tmp_path / "kept"
+    ask: dict[str, Any] = {"columns": ["x", "y"], "resume": kept, "threads": 1}
+    own = em_passes.save_passes
+    for room, after, before in (
+        (0, 1, "nothing is kept yet: make room, or name a file elsewhere"),
+        (2, 3, "what the passes before it found is kept, and the same again goes on from there"),
+    ):
+        left = iter(range(room))
+
+        def save(*given: Any, left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise StoreError("'{path}' cannot be written: {reason}", path="kept", reason="No space left on device")
+            own(*given)
+
+        monkeypatch.setattr(em_passes, "save_passes", save)
+        said = refused(StoreError, GaussianMixture(1), folder, **ask)
+        assert said == (
+            f"'{kept}' cannot be written: No space left on device, after pass {after}, at the end of "
+            f"'part1.parquet'; {before}"
+        )
+    monkeypatch.undo()
+    told: list[Progress] = []
+    fit_files(GaussianMixture(1), folder, progress=told.append, **ask)
+    assert told[0].step == 3
