@@ -233,6 +233,70 @@ def same_form(data: bytes) -> bool:
     return any(seen)
 
 
+def edited(place: int, column: int, cell: str, **how: str) -> bytes:
+    """A clean file of 600 rows with another cell in one of them."""
+    form = {"delimiter": ",", "end": "\n"} | how
+    rows = written(form["delimiter"], form["end"], 600)
+    rows[place][column] = cell
+    return joined(rows, form["delimiter"], form["end"])
+
+
+def first_column_of_words(cell: str, quoted: bool = False) -> bytes:
+    rows = [row[::-1] for row in written(",", "\n", 600)]
+    rows[520][0] = cell
+    return joined(in_quotes(rows, 3) if quoted else rows, ",", "\n")
+
+
+BELOW = {
+    "a lone return": edited(520, 3, "x\ry"),
+    "a quote within a cell": edited(520, 3, 'a"b'),
+    "a quote that is not closed": edited(520, 3, '"a'),
+    "a control character": edited(520, 3, "a\x0bb"),
+    "a cell too many": edited(520, 3, "Oslo,1"),
+    "a cell in doubt too many, and one too few": edited(420, 3, "Oslo,007\n5,6,7"),
+    "a sum": first_column_of_words("Total"),
+    "a comment": first_column_of_words("#x"),
+    "the header again": first_column_of_words("city,y,x,n\nOslo"),
+    "the header's name in quotes": first_column_of_words('"city"', quoted=False),
+    "letters of an encoding used twice": edited(520, 3, "ÃŸ"),
+    "half a character": edited(520, 3, "Lim@").replace(b"@", b"\xc3"),
+    "only points that may separate thousands": joined(
+        [["n", "x", "city"], *([f"{i % 7}", f"{i % 9 + 1}.000", "Oslo"] for i in range(600))], ";", "\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", BELOW.values(), ids=BELOW)
+def test_what_is_odd_far_below_leaves_the_file_to_the_rules(data: bytes) -> None:
+    assert clean_form.form_of(data) is not None  # its first and its last records are clean
+    assert read_clean(data) is None
+
+
+def test_a_cell_in_doubt_far_below_leaves_its_column_to_the_rules_of_cells() -> None:
+    rows = written(",", "\n", 600)
+    rows[520][0], rows[521][1], rows[522][2] = " 5", "007", "1e400"
+    assert assert_equal(joined(rows, ",", "\n"))
+
+
+TOP = {
+    "no UTF-8": joined(written(",", "\n", 450), ",", "\n").replace(b"Rome", b"R\xf4me"),
+    "two line ends": joined(written(",", "\n", 450), ",", "\n").replace(b"\n", b"\r\n", 9),
+    "a line too short": edited(9, 3, "Oslo").replace(b",Oslo", b"", 1),
+    "a name twice": edited(0, 1, "n"),
+    "a name that is no word": edited(0, 1, "5"),
+    "a cell that is no word": edited(9, 3, "Oslo (east)"),
+    "only words": joined([["a", "b"], *([["Oslo", "Rome"][i % 2], "Lima"] for i in range(450))], ",", "\n"),
+    "a cell that is its column's name": edited(9, 3, "city"),
+    "two characters beyond ASCII": edited(9, 3, "Łódź"[:2]),
+    "letters of an encoding used twice": edited(9, 3, "ÃŸÃ©"),
+    "versions": joined([["n", "v"], *([f"{i}", f"1.{i % 12}"] for i in range(450))], ",", "\n"),
+}
+
+
+@pytest.mark.parametrize("data", TOP.values(), ids=TOP)
+def test_what_is_not_simple_among_the_first_records_is_left_to_the_rules(data: bytes) -> None:
+    assert not same_form(data)
+
+
 @pytest.mark.parametrize(
     ("delimiter", "end"), [(",", "\n"), slowly(";", "\r\n"), slowly("\t", "\n"), slowly("|", "\n")]
 )

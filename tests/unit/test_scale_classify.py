@@ -19,7 +19,9 @@ from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, Sch
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, sources
 from bayes_engine.scale import written as written_answers
-from bayes_engine.scale.written import WRITERS, PartsBeside, _ParquetAnswer
+from bayes_engine.scale.block import Reached
+from bayes_engine.scale.written import WRITERS, KeptAnswers, PartsBeside, _ParquetAnswer, csv_lines
+from bayes_engine.stats.partial import PartialSource
 from bayes_engine.table import guard
 from bayes_engine.workbench.incoming.classified_file import answers, score_file
 from bayes_engine.workbench.incoming.file_blocks import open_cells
@@ -423,6 +425,67 @@ def test_where_an_answer_cannot_be_written_it_is_said_and_nothing_stays(
     with pytest.raises(StoreError, match="cannot be written: No such file"), PartsBeside(tmp_path / "no" / "parts"):
         pass
     assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_named_with_its_rows_and_the_next_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame, model = rows(90), fitted(n=90)
+    made, out, part = written(frame, tmp_path, group=15), tmp_path / "a.csv", tmp_path / "part"
+    monkeypatch.setattr(written_answers, "KEPT_EACH", 0.0)
+    kind: Any = WRITERS[".csv"]
+    own, full = kind.add, iter([False, False, True])
+
+    def add(self: Any, batch: Any) -> None:
+        if next(full, False):
+            raise OSError(28, "No space left on device")
+        own(self, batch)
+
+    monkeypatch.setattr(kind, "add", add)
+    with pytest.raises(StoreError, match=r"No space left on device, at the rows of 'part1.parquet', row group or block "
+                       r"1; what was written before is kept"):  # fmt: skip
+        classify_files(model, made, out, resume=part, loss=LOSS, threads=1)
+    assert not out.exists()
+    with pytest.raises(StoreError, match="with another columns"):
+        classify_files(model, made, out, resume=part, loss=LOSS, keep=["id"])
+    with pytest.raises(StoreError, match="there is no folder"):
+        classify_files(model, made, out, resume=tmp_path / "none" / "part")
+    classify_files(model, made, out, resume=part, loss=LOSS, threads=1)
+    full = iter([True])
+    with pytest.raises(StoreError, match=r"at the rows of 'part0.parquet', row group or block 1; what was written is"):
+        classify_files(model, made, tmp_path / "b.csv", threads=1)
+    assert_answered(pd.read_csv(out), frame, model)
+
+
+def test_answers_that_are_kept_are_refused_where_they_are_of_something_else(tmp_path: Path) -> None:
+    schema, made = pa.schema([("n", pa.int64())]), (PartialSource("a.csv", 9, 1),)
+    folder, out = tmp_path / "kept", tmp_path / "a.csv"
+    head = csv_lines({"n": pa.array([], pa.int64())})
+
+    def kept(sources: Any = made, actions: int = 2, place: Path = folder, asked: str = "loss=0-1") -> KeptAnswers:
+        return KeptAnswers(place, out, schema, actions, [asked], sources)
+
+    answers = kept().__enter__()
+    answers.add(head + b"1\n2\n", np.array([1, 1, 0]), Reached(0, 1, 2, 2))
+    answers.__exit__(Ended, Ended(), None)
+    other = (PartialSource("a.csv", 9, 2),)
+    for found, said in ((kept(other), "of files that have changed since"), (kept(actions=3), "no unfinished answers"),
+                        (kept(place=tmp_path / "none" / "kept"), "there is no folder"),
+                        (kept(place=folder / "state"), "cannot be written"),
+                        (kept(asked="loss=own"), "with another loss")):  # fmt: skip
+        with pytest.raises(StoreError, match=said):
+            found.__enter__()
+    answers = kept().__enter__()
+    answers.add(head + b"3\n", np.array([0, 1, 0]), Reached(0, 2, 1, 1))
+    (folder / "000000.csv").unlink()
+    with pytest.raises(StoreError, match=r"a.csv' cannot be written: No such file"):
+        answers.__exit__(None, None, None)
+    assert not out.exists()
+    with kept() as answers:  # a part is gone: begun again
+        for n, line in enumerate((b"1\n2\n", b"3\n")):
+            answers.add(head + line, np.array([1, 1, 0]), Reached(0, n + 1, 2 - n, 2 - n))
+            answers._keep()
+    assert out.read_bytes() == head + b"1\n2\n3\n" and answers.counts.tolist() == [2, 2, 0] and not folder.exists()
 
 
 def _full(*_given: object) -> None:

@@ -12,11 +12,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from bayes_engine import (
     AODE,
     SPODE,
     TAN,
+    FisherDiscriminant,
     GaussianMixture,
     KDependence,
     LinearDiscriminantAnalysis,
@@ -113,6 +115,29 @@ def test_risk_by_folds_of_a_file_is_that_of_the_table_on_the_same_folds(tmp_path
     fold = fold_by_row(made, folds=3)
     assert found.fold_rows == tuple(np.bincount(fold)) and found.passes == 2
     assert_alike(found, in_memory(NaiveBayes(), frame, names, fold, frame["times"].to_numpy(float), None))
+
+
+@pytest.mark.parametrize("model", [KDependence(2), SPODE("loo")], ids=["k-DB", "SPODE"])
+def test_the_structure_of_each_fold_is_that_of_the_others(model: Any, tmp_path: Path) -> None:
+    frame = rows(201)
+    frame["size"] = pd.cut(frame["size"], 3, labels=["low", "mid", "high"]).astype(str)
+    made, names = written(frame, tmp_path), ["sound", "ripe", "size"]
+    found = held_out_risk(model, made, target="good", loss=LOSS, columns=names, folds=2, threads=1)
+    fold = fold_by_row(made, folds=2)
+    assert_alike(found, in_memory(model, frame, names, fold, None, None))
+
+
+def test_what_gives_no_probability_or_has_no_row_is_not_judged(tmp_path: Path) -> None:
+    frame = rows(60)
+    made = written(frame, tmp_path)
+    with pytest.raises(ParameterError, match="gives no probabilities, so its decisions have no risk"):
+        held_out_risk(FisherDiscriminant(), made, target="good", columns=["size"])
+    with pytest.raises(ParameterError, match="LogisticRegression does not say which columns it reads"):
+        evaluate_files(LogisticRegression().fit(frame[["size"]], frame["good"]), made, target="good")
+    model = NaiveBayes().fit(frame[ALL], frame["good"])
+    frame.iloc[:0].to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(TableError, match="there are no rows to count: the files are empty"):
+        evaluate_files(model, tmp_path / "none.parquet", target="good")
 
 
 ALL = ["sound", "ripe", "mass", "size"]

@@ -106,6 +106,38 @@ def test_what_files_are_not_searched_for_is_said(tmp_path: Path) -> None:
         learn_files(BayesianNetwork(missing="known"), tmp_path / "half.parquet")
 
 
+def test_large_tables_of_files_are_kept_by_the_combinations_that_occur(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many levels, with weights of 0: the moves, the counts and the score of the rows in memory."""
+    for module, name, value in ((search, "SAMPLE", 30), (requests, "MOST_CELLS", 400), (requests, "SPARSE_CELLS", 30)):
+        monkeypatch.setattr(module, name, value)
+    frame = data("levels", 60).drop(columns="id").assign(w=np.arange(60) % 3.0)
+    folder, ask = written(frame, tmp_path), {"score": "aic", "max_parents": 2, **FEW}
+    ours = learn_files(BayesianNetwork(), folder, weight="w", threads=1, **ask)
+    theirs = BayesianNetwork().learn(frame.drop(columns="w"), sample_weight=frame["w"], **ask)
+    assert_same_search(ours.search_, theirs.search_)
+    assert_same_counts(ours, theirs)
+    monkeypatch.setattr(search, "MOST_COMBINATIONS", 10)
+    with pytest.raises(TableError, match="hold more than 10 combinations of levels"):
+        learn_files(BayesianNetwork(), folder, weight="w", threads=1, **ask)
+
+
+def test_each_fold_has_the_graph_of_the_others(tmp_path: Path) -> None:
+    """As fits to the rows of the other folds, one by one."""
+    frame = rows(90, 3).drop(columns="x").fillna("b").assign(group=np.arange(90) % 9)
+    model = BayesianNetworkClassifier("exact", max_parents=3, criterion="log-likelihood")
+    found = held_out_risk(model, written(frame, tmp_path), target="good", groups="group", folds=2, threads=1)
+    fold = folds_of(group_hashes(arrow().array(frame["group"]), 0), 2)
+    X, y = frame.drop(columns=["good", "group"]), frame["good"]
+    wrong = 0
+    for i in range(2):
+        one = BayesianNetworkClassifier(**model.get_params()).fit(X[fold != i], y[fold != i])
+        wrong += int((one.predict(X[fold == i]) != y[fold == i]).sum())
+    assert max(map(len, one.graph_.parents.values())) == 2  # the counts of pairs do not do
+    assert found.risk == pytest.approx(wrong / 90) and found.fold_rows == tuple(np.bincount(fold))
+
+
 DATA = ("chain", "levels", "ties", "numbers")
 
 
