@@ -166,8 +166,9 @@ def classify_files(
                 rows, piece = part.piece.batch.num_rows, part.piece
                 try:
                     answers.add(part.rows, part.counts, Reached(*piece.block.place, piece.before + rows, rows))
-                except OSError as error:
-                    raise unwritten(answers.folder, error, piece, kept=answers.state.exists()) from error
+                except (OSError, StoreError) as error:
+                    where = place if folder.parent == place.parent else folder
+                    raise unwritten(where, error, piece, kept=answers.state.exists()) from error
 
             in_turn(source, plan, answer.of, keep_too, workers, after=answers.reached)
             if not answers.names:
@@ -245,7 +246,7 @@ def _refuse_other_columns(source: Parquet | Csv, schema: Schema) -> None:
             if meant and sort not in (*meant, "nothing"):
                 raise SchemaMismatch(
                     "column '{column}' holds {one} in '{here}', and the model was fitted to {two}: 1 and '1' are two "
-                    "levels. Write the file with the same type",
+                    "levels; write the file with the same type",
                     column=v.name,
                     one=SORTS[sort or "nothing"],
                     here=name,

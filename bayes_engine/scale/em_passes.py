@@ -16,6 +16,7 @@ import numpy as np
 
 from bayes_engine.em import generator
 from bayes_engine.errors import ParameterError, StoreError, TableError
+from bayes_engine.language import Message
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.kept import KeptSum, refused_to_keep, taken_up
@@ -128,8 +129,9 @@ class KeptPasses:
                 try:
                     save_passes(self.asked, self.seed, self.source.sources, self._found, self.resume)
                 except StoreError as error:
-                    last = self.source.names[-1]
-                    raise refused_to_keep(self.resume, error, (0, last, self.done + 1), passes=True) from error
+                    ended = {"number": self.done + 1, "file": self.source.names[-1]}
+                    here = Message("after pass {number}, at the end of '{file}'", ended)
+                    raise refused_to_keep(self.resume, error, here, passes=True) from error
         sums = self._found[self.done]
         if self.resume is None:
             self._found[self.done] = ()

@@ -43,24 +43,31 @@ class Pace:
         self._due = now + max(self.each, COST * (now - began))
 
 
-def refused_to_keep(
-    place: Path, error: StoreError, reached: tuple[int, str, int], *, passes: bool = False
-) -> StoreError:
-    """What is said where what is counted cannot be kept at `place`: so many rows, up to a block of a file, or, at the
-    end of the last file, so many `passes`; what was kept before stays."""
-    rows, file, number = reached
-    here = (
-        Message("after pass {number}, at the end of '{file}'", {"number": number, "file": file})
-        if passes
-        else Message("after {rows} rows, at '{file}', row group or block {number}",
-                     {"rows": rows, "file": file, "number": number})
-    )  # fmt: skip
+class At(NamedTuple):
+    """How far a count is, in words: so many `rows`, up to a row group or block (None: the end) of a `file`."""
+
+    rows: int
+    file: str
+    number: int | None
+
+    @property
+    def said(self) -> Message:
+        """As a part of a sentence."""
+        values = {"rows": f"{self.rows:,}", "file": self.file}
+        if self.number is None:
+            return Message("after {rows} rows, at the end of '{file}'", values)
+        return Message("after {rows} rows, at '{file}', row group or block {number}", {**values, "number": self.number})
+
+
+def refused_to_keep(place: Path, error: StoreError, here: Message, *, passes: bool = False) -> StoreError:
+    """What is said where what is counted cannot be kept at `place`, having come as far as `here`; what was kept before,
+    of this pass or of `passes`, stays."""
     before = (
         Message("what the passes before it found is kept, and the same again goes on from there")
         if passes
         else Message("what was kept before stays, and the same again goes on from there")
     )
-    nothing = Message("nothing is kept yet: make room, or name a file elsewhere")
+    nothing = Message("nothing is kept yet: make room, or keep it elsewhere")
     return StoreError(
         "'{path}' cannot be written: {reason}, {here}; {before}",
         path=str(place),
@@ -114,9 +121,10 @@ class KeptSum:
         try:
             save_passes(self.asked, 0, self.sources, parts, self.place)
         except StoreError as error:
-            reached = so_far.reached
-            last = self.sources[min(reached.file, len(self.sources) - 1)].name if self.sources else ""
-            raise refused_to_keep(self.place, error, (reached.total, last, reached.block + 1)) from error
+            reached, last = so_far.reached, len(self.sources) - 1
+            name = self.sources[min(reached.file, last)].name if self.sources else ""
+            number = reached.block + 1 if reached.file <= last else None
+            raise refused_to_keep(self.place, error, At(reached.total, name, number).said) from error
 
 
 class Found(NamedTuple):

@@ -67,7 +67,7 @@ def compared(
             (one, here), (two, there) = list(first.items())[:2]
             raise SchemaMismatch(
                 "column '{column}' holds {one} in '{here}' and {two} in '{there}', which do not merge: 1 "
-                "and '1' are two levels. Write both files with one type",
+                "and '1' are two levels; write both files with one type",
                 column=column,
                 one=SORTS[one],
                 here=here,

@@ -28,7 +28,7 @@ from bayes_engine.progress import tick
 from bayes_engine.scale.adapters import on_workers
 from bayes_engine.scale.arrow import CountPlan, arrow, encoded
 from bayes_engine.scale.block import LOOK, Block, End
-from bayes_engine.scale.kept import Pace, refused_to_keep
+from bayes_engine.scale.kept import At, Pace, refused_to_keep
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, count_cells, count_families
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
@@ -289,8 +289,10 @@ class Pass:
             save_partial(self._partial(tree.nodes), self.resume)
         except StoreError as error:
             last = tree.nodes[-1]
-            name = self.blocks.sources[last.file].name if self.blocks.sources else f"batch {last.stop}"
-            raise refused_to_keep(self.resume, error, (tree.rows, name, max(last.stop, 1))) from error
+            whole = last.file + max(last.files, 1) - 1
+            name = self.blocks.sources[whole].name if self.blocks.sources else f"batch {last.stop}"
+            here = At(tree.rows, name, None if last.files else last.stop)
+            raise refused_to_keep(self.resume, error, here.said) from error
 
     def _kept(self) -> tuple[PartialNode, ...]:
         """What a call before this one counted of the same plan, as far as its files are as they were then."""

@@ -238,7 +238,7 @@ def _unreadable(path: Path, number: int, error: Exception, columns: Sequence[str
     if place is not None and int(place[1]) < len(columns):
         return ReadError(
             "'{file}', block {number}: column '{column}' holds '{value}', which is not of the type that the first "
-            "block shows. If the column holds levels, say so by schema= (--levels at the terminal); else mend the cell",
+            "block shows; mend the cell or, if the column holds levels, say so by schema= (--levels at the terminal)",
             file=path.name,
             number=number,
             column=columns[int(place[1])],

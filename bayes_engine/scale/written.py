@@ -34,9 +34,13 @@ def csv_lines(columns: Mapping[str, Any]) -> bytes:
     return out.getvalue()
 
 
-def unwritten(place: Path, error: OSError, piece: Piece | None = None, *, kept: bool = False) -> StoreError:
+def unwritten(
+    place: Path, error: OSError | StoreError, piece: Piece | None = None, *, kept: bool = False
+) -> StoreError:
     """What is said where an answer cannot be written, at the rows of a batch; and that what was before is `kept`."""
-    reason = error.strerror or str(error)
+    reason = error.message.params.get("reason", error.message) if isinstance(error, StoreError) else (
+        error.strerror or str(error)
+    )  # fmt: skip
     if piece is None:
         return StoreError("'{path}' cannot be written: {reason}", path=str(place), reason=reason)
     if kept:
@@ -252,8 +256,18 @@ class KeptAnswers:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is None:
-            self._keep()
-            self._together()
+            try:
+                self._keep()
+                self._together()
+            except StoreError as failed:
+                if not self.state.exists():
+                    raise
+                raise StoreError(
+                    "'{path}' cannot be written: {reason}, at its end; what was written before is kept, and the same "
+                    "again goes on from there",
+                    path=str(self.place),
+                    reason=failed.message.params.get("reason", failed.message),
+                ) from failed
             self.state.unlink(missing_ok=True)
             rmtree(self.folder, ignore_errors=True)
         elif self._writer is not None and (not self._is_whole or issubclass(kind, StoreError)):
@@ -261,6 +275,8 @@ class KeptAnswers:
         else:
             with suppress(StoreError):
                 self._keep()
+        with suppress(OSError):
+            self.folder.rmdir()  # where nothing was kept
 
     def _together(self) -> None:
         """One file of all."""

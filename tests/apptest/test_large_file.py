@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import LossMatrix, NaiveBayes, fit_files, held_out_risk
 from bayes_engine.scale import scan, sources
+from bayes_engine.scale import written as written_answers
+from bayes_engine.store import container
 from bayes_engine.workbench import kept_files
 from pages.active import large_files
 from pages.active.files import TABLE
@@ -377,6 +379,81 @@ def test_what_cannot_be_classified_is_said_in_a_sentence(folder: Path, path: str
     [error] = [e.value.replace("\\", "").replace("\u2060", "") for e in app.error]
     assert "cannot be classified: " in error and why in error
     assert {*folder.iterdir()} - {folder / "cache"} == before - {folder / "cache"}
+
+
+# two types of a column, and a full disk --------------------------------------------------------------------------
+
+
+def errors(app: AppTest) -> list[str]:
+    return [e.value.replace("\\", "").replace("\u2060", "") for e in app.error]
+
+
+@pytest.mark.slow
+def test_two_types_of_a_column_are_one_sentence_with_their_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At *Open a large file* nothing is opened, at *Classify* nothing has the name of the answers."""
+    frame = pd.DataFrame({"size": np.arange(120) % 3, "good": np.where(np.arange(120) % 2, "yes", "no")})
+    (folder / "parts").mkdir()
+    frame.to_parquet(folder / "parts" / "a.parquet", row_group_size=40)
+    frame.astype({"size": str}).to_parquet(folder / "parts" / "b.parquet", row_group_size=40)
+    frame.astype({"size": str}).assign(size=lambda f: f["size"].where(f.index != 80, "many")).to_csv(
+        folder / "mixed.csv", index=False
+    )
+    monkeypatch.setattr(sources, "CSV_BLOCK", 300)
+    files = "column 'size' holds numbers in 'a.parquet' and strings in 'b.parquet', which do not merge"
+    app = None
+    for path, why in (("parts", files), ("mixed.csv", "'mixed.csv', block 2: column 'size' holds 'many'")):
+        app = with_large(path, app)
+        [error] = errors(app)
+        assert error.startswith(f"Not opened: {why}") and "large_files" not in app.session_state
+    app = with_large("parts/a.parquet", app)
+    for path, why in (
+        ("parts", files),
+        ("mixed.csv", "'mixed.csv', block 2: column 'size' should hold numbers, but row 81 holds 'many'"),
+        ("parts/b.parquet", "column 'size' holds strings in 'b.parquet', and the model was fitted to numbers"),
+    ):
+        [error] = errors(classified(app, path))
+        assert error.startswith(f"'{path}' cannot be classified: {why}") and error.count(". ") == 0
+    assert not [path for path in folder.rglob("*.classified*") if not path.name.startswith(".")]
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_one_sentence_and_what_was_done_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk takes nothing at the end of a count, and no row group of answers but the first two."""
+    monkeypatch.setattr(own_computer, "may_save", lambda: True)
+
+    def full(*_given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    app = with_large("melons.parquet").switch_page("pages/model.py").run()
+    with monkeypatch.context() as patched:
+        patched.setattr(container.os, "fsync", full)
+        app.button(key="all_rows_fit").click().run()
+    [error] = errors(app)
+    assert error.startswith("Not all rows: '") and not app.exception
+    assert "cannot be written: No space left on device, after 6,000 rows, at the end of 'melons.parquet'" in error
+    assert error.endswith("; nothing is kept yet: make room, or keep it elsewhere.")
+    assert not [*(folder / "cache" / "counts").iterdir()]
+    app.button(key="all_rows_fit").click().run()  # there is room again
+    assert not app.error and written(app, "model")["fitted to rows"].tolist() == ["6,000"]
+    kind, left = written_answers.WRITERS[".csv"], iter(range(2))
+    own = kind.add  # type: ignore[attr-defined]
+
+    def add(self: Any, batch: Any) -> None:
+        return full() if next(left, None) is None else own(self, batch)
+
+    monkeypatch.setattr(written_answers, "KEPT_EACH", 0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(kind, "add", add)
+        [error] = errors(classified(app, "melons.parquet", ".csv"))
+    assert error.startswith("'melons.parquet' cannot be classified: '") and error.endswith(
+        "cannot be written: No space left on device, at the rows of 'melons.parquet', row group or block 3; what was "
+        "written before is kept, and the same again goes on from there."
+    )
+    answer = folder / "melons.classified.csv"
+    assert not answer.exists() and len([*folder.glob(".*.part")]) == 1
+    app.button(key="large_second_go").click().run()
+    assert not app.exception and not app.error and len(pd.read_csv(answer)) == 6_000
+    assert not [*folder.glob(".*.part")]
 
 
 # whose computer ---------------------------------------------------------------------------------------------------

@@ -398,7 +398,7 @@ def test_a_full_disk_and_two_types_of_a_column_are_said_with_their_place(
             patched.setattr(scan, "save_partial", refuse)
             assert here(*asked, "--out", tmp_path / "m.bayes") == 1
         said = capsys.readouterr().err
-        assert f"'{kept}' cannot be written: No space left on device, after 90 rows, at 'a.parquet', row group" in said
+        assert f"'{kept}' cannot be written: No space left on device, after 90 rows, at the end of 'a.parquet'" in said
         assert before in said and said.count("\n") == 1 and not (tmp_path / "m.bayes").exists()
         if not kept.exists():
             assert here(*asked, "--out", tmp_path / "none" / "m.bayes") == 1  # not begun

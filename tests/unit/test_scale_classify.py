@@ -191,7 +191,7 @@ def ended_after(batches: int) -> Any:
     at = [-1]
 
     def told(far: Progress) -> None:
-        if far.rows > at[0]:
+        if far.rows_now and far.rows > at[0]:  # it is told while the first is waited for, too
             at[0] = far.rows
             if next(left, None) is None:
                 raise Ended

@@ -390,7 +390,7 @@ def test_a_pass_that_finds_no_room_is_said_with_its_file_and_what_is_kept(
     ask: dict[str, Any] = {"columns": ["x", "y"], "resume": kept, "threads": 1}
     own = em_passes.save_passes
     for room, after, before in (
-        (0, 1, "nothing is kept yet: make room, or name a file elsewhere"),
+        (0, 1, "nothing is kept yet: make room, or keep it elsewhere"),
         (2, 3, "what the passes before it found is kept, and the same again goes on from there"),
     ):
         left = iter(range(room))

@@ -345,7 +345,7 @@ def ended_after(batches: int) -> Any:
     left, at = iter(range(batches)), [(0, -1)]
 
     def told(far: Progress) -> None:
-        if (far.step, far.rows) > at[0]:
+        if far.rows_now and (far.step, far.rows) > at[0]:  # it is told while the first is waited for, too
             at[0] = far.step, far.rows
             if next(left, None) is None:
                 raise Ended
