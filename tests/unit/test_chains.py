@@ -263,6 +263,20 @@ def petals() -> np.ndarray:
     return load_dataset("iris").frame.iloc[:, 2:4].to_numpy(dtype=float).copy()
 
 
+def test_the_bound_of_hard_em_leaves_a_gap_and_rises() -> None:
+    X = petals()[::5]
+    run = run_em(X, 2, "kmeans", seed=0, hard=True, max_iter=2, tol=0.0)
+    chain = em_chain(run.trace, X, ["length", "width"], 0)
+    assert all(line.check.holds for line in chain.lines) and len(chain.lines) == 6
+    theta = run.trace.steps[0].parameters
+    each = np.array([w * multivariate_normal(m, c).pdf(X)
+                     for w, m, c in zip(theta.weights, theta.means, theta.full(), strict=True)])  # fmt: skip
+    # log p − F is what the best component leaves open: −Σ ln of its share
+    assert chain.lines[3].check.left == pytest.approx(-np.log((each / each.sum(axis=0)).max(axis=0)).sum(), abs=1e-8)
+    with pytest.raises(TableError, match="no step"):
+        em_chain(run.trace, X, ["length", "width"], len(run.trace.steps) - 1)
+
+
 @pytest.mark.slow
 def test_ems_bound_touches_and_rises() -> None:
     X = petals()

@@ -171,3 +171,25 @@ def test_a_smoothing_that_a_model_has_not_says_why() -> None:
     X, y, schema = table("watermelon2")
     found = lab.smoothed_elsewhere(AODE(schema=schema).fit(X, y), X[:1], 17, 2.0, "marginal")
     assert found["m-estimate"].posterior is None and "AODE" in str(found["m-estimate"].why)
+
+
+def test_columns_of_other_likelihoods_unseen_values_and_a_prior_of_use_are_those_of_a_fit() -> None:
+    X = pd.DataFrame({"n": [0.0, 2.0, 1.0, 5.0], "a": ["p", "q", "p", "q"], "words": ["x y", "y", "z", "x z"]})
+    model = NaiveBayes(likelihoods={"n": "kernel", "words": "multinomial"}, text={"columns": ["words"]}, alpha=1.0,
+                       unseen="smooth").fit(X, ["A", "A", "B", "B"])  # fmt: skip
+    case, use = pd.DataFrame({"n": [1.5], "a": ["new"], "words": ["x x"]}), {"A": 0.9, "B": 0.1}
+    found = lab.curves(model, case, [4, 40], use=use)
+    for r, one in enumerate(lab.smoothed_models(model, 2.0).values()):
+        for i, n in enumerate((4, 40)):
+            grown = lab.at_size(one, n)
+            theirs = grown.explain(case).at_prior(grown.prior_by_class, use).posterior()[0]
+            np.testing.assert_allclose(
+                np.nan_to_num(found.posterior[r, i]), theirs, atol=1e-12
+            )  # 0 where there is none
+
+
+def test_no_posterior_is_said_where_every_class_has_a_zero() -> None:
+    assert lab.SmoothedElsewhere(np.full(2, -np.inf)).posterior is None
+    X = pd.DataFrame({"a": list("ppqq"), "b": list("rrss")})
+    found = lab.smoothed_elsewhere(AODE().fit(X, list("ABAB")), X[:1], 4)
+    assert found["m-estimate"].joint is None and "AODE" in str(found["m-estimate"].why)

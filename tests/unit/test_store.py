@@ -60,13 +60,14 @@ from bayes_engine import (
     load_model,
     save_model,
 )
+from bayes_engine.em import Collapse
 from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import set_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.store import MOST_BYTES, pack, unpack, values
 from bayes_engine.store.forms import FORMS
-from bayes_engine.store.validation import check_look_up, check_rows
+from bayes_engine.store.validation import check_look_up, check_rows, check_statistics
 from bayes_engine.store.values import RECORDS, ValueReader, ValueWriter
 from bayes_engine.structure.graph import DAG
 from tests.conftest import every_other, one_in, slowly
@@ -940,6 +941,67 @@ def test_values_come_back_as_they_went() -> None:
     read = ValueReader(writer.blobs, {}).read(written)
     assert bits(read) == bits(values)
     assert np.isnan(ValueReader({}, {}).read(writer.write(float("nan"), "it")))
+
+
+def test_what_a_record_or_an_array_cannot_hold_is_refused_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    def writer() -> ValueWriter:
+        return ValueWriter(lambda value, writer, where: None)
+
+    texts = np.array(["a", "浊响"])
+    written, held = (own := writer()).write((texts, Collapse("one {word}", word="row")), "it"), own.blobs
+    read, collapse = ValueReader(held, {}).read(json.loads(json.dumps(written)))
+    assert read.tolist() == texts.tolist() and read.dtype.kind == "U" and str(collapse) == "one row"
+    with pytest.raises(StoreError, match=r"Variable\.name is 5"):
+        writer().write(replace(Variable("a", "count"), name=5), "Variable")  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match="is an array of datetime64"):
+        writer().write(np.zeros((2, 2), dtype="M8[s]"), "it")
+    monkeypatch.setattr(values, "MOST_TEXTS", 3)
+    with pytest.raises(StoreError, match="holds more texts than a file may"):
+        writer().write(tuple(map(str, range(values.LONG))), "it")
+    for body, said in (
+        ({"scalar": ["|O", 1]}, "has the dtype"), ({"dict": [[1, 2], [1, 3]]}, "one key twice"),
+        ({"strings": ["0", "0"]}, "no array '0'"),
+        ({"IsotonicRegression": [{"array": "1"}, {"array": "1"}]}, "does not rise"),
+    ):  # fmt: skip
+        with pytest.raises(StoreError, match=said):
+            ValueReader({"0": np.zeros(2), "1": np.array([2.0, 1.0])}, {}).read(body)
+
+
+def test_a_file_with_a_wrong_detail_is_refused() -> None:
+    assert load_model(forged("NaiveBayes", lambda *_: None)) is not None
+    details = {
+        "says 'list' twice": holding('{"list": [], "list": []}'),
+        "holds NaN, which is no JSON": holding("NaN"),
+        "not described as a blob is": holding("0", '{"0": {"dtype": "<f8"}}'),
+        "no order of its axes": holding("0", '{"0": {"dtype": "<f8", "shape": [1, 1], "axes": [0, 0]}}', bytes(64)),
+        "holds 64 bytes, and its header states 0": holding("0", "{}", bytes(64)),
+        "a node twice": holding('{"DAG": {"nodes": ["a", "a"], "arcs": []}}'),
+        "not of those that are named": with_state("NaiveBayes", lambda state: state.update(n_features_in_=1)),
+        "the cuts do not rise": with_state("discretizer", lambda state: state.update(n_features_in_=99)),
+        "not those of its components": with_state("tied", lambda state: _last(state)["parameters"]["MixtureParameters"]
+                                                  .update(form="full")),
+        "a trace of EM has no step": with_state("tied", lambda state: state["trace_"]["EMTrace"].update(steps=[])),
+    }  # fmt: skip
+    for reason, data in details.items():
+        with pytest.raises(StoreError, match=reason):
+            load_model(data)
+    with pytest.raises(StoreError, match="holds no partial statistics, but a workspace"):
+        unpack(pack("workspace", {}, {}), "statistics")
+    with pytest.raises(StoreError, match="is an array of complex128, which is not stored"):
+        pack("workspace", {}, {"a": np.zeros(2, dtype=complex)})
+
+
+def test_statistics_of_other_columns_are_refused() -> None:
+    stats = fitted("NaiveBayes")[0].stats_
+    column = next(iter(fitted("kernel, poisson")[0].stats_.values.columns.values()))
+    none = stats.moments.names[:1]
+    for wrong, reason in (
+        (replace(stats, values=replace(stats.values, columns={"nobody": column})), "values is not of the columns"),
+        (replace(stats, values=replace(stats.values, columns={none[0]: replace(column, dropped=99)})), "on no grid"),
+        (replace(stats, families=replace(stats.families, tables={("nobody",): np.ones((2, 2))})), "counts is not of"),
+    ):  # fmt: skip
+        with pytest.raises(StoreError, match=reason):
+            check_statistics(wrong)
 
 
 # the container --------------------------------------------------------------------------------------------------------
