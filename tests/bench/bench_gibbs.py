@@ -201,7 +201,7 @@ if __name__ == "__main__":
         network = read_bif(ALARM)
         found = peer(network, int(sys.argv[1]) if len(sys.argv) > 1 else SETS)
         if found is None:
-            sys.exit("PYAGRUM_PYTHON is not set: no peer")
+            sys.exit("left out: pyAgrum, no peer: PYAGRUM_PYTHON is not set")
         ours, theirs = speed(network, found.rows[0]), found.updates.sum() / found.seconds.sum()
         print(f"updates a second: ours {ours / 1e6:.1f} M, pyAgrum {theirs / 1e6:.3f} M, ratio {ours / theirs:.0f}")  # noqa: T201
         result = accuracy(network, found)

@@ -221,6 +221,6 @@ if __name__ == "__main__":
             for ratio in measure():
                 times = f"{ratio.ours * 1e3:9.2f} {ratio.peer * 1e3:9.2f}"
                 print(f"{ratio.value:6.3f} {ratio.bound:6.2f} {times}  {ratio.what}")  # noqa: T201
-        for name in ("WEKA_JAR", "PYAGRUM_PYTHON"):
+        for name, peer in {"WEKA_JAR": "Weka", "PYAGRUM_PYTHON": "pyAgrum"}.items():
             if name not in os.environ:
-                print(f"{name} is not set: that peer is left out", file=sys.stderr)  # noqa: T201
+                print(f"left out: {peer}, {name} is not set", file=sys.stderr)  # noqa: T201

@@ -265,7 +265,8 @@ def _main(report: Callable[[str], object]) -> None:
 
 
 if __name__ == "__main__":
-    for name in ("PYAGRUM_PYTHON", "BN_SAMPLES", "BN_NETWORKS"):
+    needed = {"PYAGRUM_PYTHON": "pyAgrum", "BN_SAMPLES": "bnlearn's samples", "BN_NETWORKS": "the ten networks"}
+    for name, what in needed.items():
         if name not in os.environ:
-            print(f"{name} is not set: what needs it is left out", file=sys.stderr)  # noqa: T201
+            print(f"left out: {what}, {name} is not set", file=sys.stderr)  # noqa: T201
     _main(print)

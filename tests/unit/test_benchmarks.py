@@ -3,8 +3,11 @@ the last one."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.bench import __main__ as whole
 from tests.bench.__main__ import BEGIN, END, FIRST, PAGE, Ran, chosen, main, run, section, summary, written
 from tests.bench.goals import Goal, goal_in, tell, tried
 
@@ -44,8 +47,42 @@ def test_what_a_visitor_feels_comes_first() -> None:
     assert [*chosen(["rerun", "hostile"])] == ["bench_rerun", "bench_hostile"]
 
 
+def test_the_table_is_written_whatever_befalls_a_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that cannot be run is named and the others go on; one in which the run is called off leaves what was."""
+    page = tmp_path / "page.md"
+    page.write_text(f"above\n{BEGIN}\n{END}\n", encoding="utf-8")
+    monkeypatch.setattr(whole, "PAGE", page)
+    done = Ran("bench_b", [Goal("x ≤ 2: 1", True)], "left out: Weka, WEKA_JAR is not set", False, 1.0)
+
+    def runs(name: str, arguments: object, limit: float) -> Ran:
+        if name == "bench_start":
+            raise OSError("no process can be begun")
+        if name == "bench_load" and called_off:
+            raise KeyboardInterrupt
+        return done._replace(name=name)
+
+    monkeypatch.setattr(whole, "run", runs)
+    for called_off in (False, True):
+        if called_off:
+            with pytest.raises(KeyboardInterrupt):
+                main([])
+        else:
+            assert main([]) == 1
+        table = page.read_text(encoding="utf-8")
+        assert "| `bench_start` | failed: OSError no process can be begun | **failed** |" in table
+        assert (
+            "| `bench_rerun` | x ≤ 2: 1 | yes |\n| `bench_rerun` | left out: Weka, WEKA_JAR is not set | – |" in table
+        )
+        assert table.count("the run was called off") == (len(chosen([])) - 2 if called_off else 0)
+
+
 @pytest.mark.slow
-def test_one_that_fails_or_hangs_does_not_end_the_rest(capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_that_fails_or_hangs_does_not_end_the_rest(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYAGRUM_PYTHON", raising=False)
+    alone = run("bench_gibbs", ("10",), 120.0)
+    assert not alone.failed and alone.why == "left out: pyAgrum, no peer: PYAGRUM_PYTHON is not set"
     missing = run("bench_of_nothing", (), 60.0)
     assert missing.goals == [] and missing.failed and "bench_of_nothing" in missing.why
     late = run("bench_hostile", (), 0.2)
