@@ -3,7 +3,8 @@
 import gzip
 import io
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,12 +22,16 @@ from bayes_engine.workbench.incoming.file_blocks import CellBlocks, FileForm, op
 from bayes_engine.workbench.incoming.second_table import Reception
 from tests import pollock
 from tests.classified_files import as_csv
-from tests.conftest import crossed, every_other, examples, slowly
+from tests.conftest import examples, slowly
 
 HEADER = ["size", "city", "note", "when"]
 
 
-@pytest.fixture(params=[150, slowly(1), slowly(60)])
+SIZES = (150, 1, 60)
+"""Of pieces. A table of many cases takes them in turn (`in_turn`)."""
+
+
+@pytest.fixture(params=[SIZES[0], *map(slowly, SIZES[1:])])
 def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces so small that their borders fall everywhere."""
     cut_small(monkeypatch, request.param)
@@ -37,6 +42,11 @@ def cut_small(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(file_blocks, "PIECE", size)
     monkeypatch.setattr(dialect, "_STRETCH", size)
     monkeypatch.setattr(encodings, "CHUNK", size)
+
+
+def in_turn(kinds: Iterable[Any], seeds: int) -> list[tuple[Any, int, int]]:
+    """Every kind with every seed, and a size of pieces: each kind, and each seed, meets every size."""
+    return [(kind, seed, SIZES[(i + seed) % len(SIZES)]) for i, kind in enumerate(kinds) for seed in range(seeds)]
 
 
 def told(read: Callable[[], tuple[pd.DataFrame, object, object]]) -> object:
@@ -63,7 +73,7 @@ def agree(data: bytes, **how: object) -> None:
     assert told(in_pieces) == told(whole), data
 
 
-@pytest.mark.parametrize(("size", "step"), [(700, 100), (5000, 400)])
+@pytest.mark.parametrize(("size", "step"), [(700, 200), (5000, 400)])
 @pytest.mark.slow
 def test_every_polluted_file(size: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, size)
@@ -124,7 +134,7 @@ SLIPS: dict[str, Callable[[list[str], int], None]] = {
 }
 
 
-@pytest.mark.parametrize(("slip", "seed"), crossed(SLIPS, range(3)))
+@pytest.mark.parametrize(("slip", "seed", "small"), in_turn(SLIPS, 3), indirect=["small"])
 @pytest.mark.slow
 def test_every_slip(slip: str, seed: int, small: None) -> None:
     end = ("\n", "\r\n", "\r")[seed]
@@ -138,9 +148,10 @@ def test_every_slip(slip: str, seed: int, small: None) -> None:
 
 
 @pytest.mark.slow
-def test_slips_together(small: None) -> None:
+def test_slips_together(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for i in range(75):
+        cut_small(monkeypatch, SIZES[i % len(SIZES)])
         lines = plain([HEADER, *rows_of(rng, 24)])
         for slip in rng.choice(list(SLIPS), rng.integers(1, 5)):
             SLIPS[str(slip)](lines, int(rng.integers(1, 20)))
@@ -158,7 +169,7 @@ DIALECTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "seed"), crossed(DIALECTS, range(3)))
+@pytest.mark.parametrize(("kind", "seed", "small"), in_turn(DIALECTS, 3), indirect=["small"])
 def test_every_dialect(kind: str, seed: int, small: None) -> None:
     mark, quote, escape = DIALECTS[kind]
     rng = np.random.default_rng(seed)
@@ -190,8 +201,9 @@ ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32",
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", every_other(ENCODINGS))
-def test_every_encoding(encoding: str, small: None) -> None:
+@pytest.mark.parametrize(("encoding", "turn"), [(encoding, i) for i, encoding in enumerate(ENCODINGS)])
+def test_every_encoding(encoding: str, turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is found, as it is named, and packed: each in pieces of another size."""
     words = {
         "gb18030": "京都市", "big5": "臺北", "cp932": "日本のまち", "iso2022_jp_2": "日本のまち",
         "cp1251": "Москва река", "cp1252": "Zürich – é à", "utf-7": "京都",
@@ -199,9 +211,14 @@ def test_every_encoding(encoding: str, small: None) -> None:
     lines = ["size,city,note", *(f"{i},{words},{'5 in' if i % 9 else '5 in x'}" for i in range(40))]
     lines.insert(20, f'7,5" {words},x')
     data = "\r\n".join(lines).encode(encoding)
-    agree(data)
-    agree(data, encoding=encoding)
-    agree(gzip.compress(data))
+    found: tuple[tuple[bytes, dict[str, object]], ...] = (
+        (data, {}),
+        (data, {"encoding": encoding}),
+        (gzip.compress(data), {}),
+    )
+    for i, (sent, how) in enumerate(found):
+        cut_small(monkeypatch, SIZES[(i + turn) % len(SIZES)])
+        agree(sent, **how)
 
 
 @pytest.mark.slow
@@ -226,7 +243,7 @@ PARTS = ["a", "b 5", "1", "2.5", "京", ",", ",", ", ", ";", '"', '"', '""', "'"
          "#", "\ufeff", "\x1f", "\x85", "---|---", "1,2\n", "x,y\n"]  # fmt: skip
 
 
-@pytest.mark.parametrize("tried", [50, slowly(500)])
+@pytest.mark.parametrize("tried", [50, slowly(300)])
 def test_any_text(tried: int) -> None:
     @settings(max_examples=tried)
     @given(st.lists(st.sampled_from(PARTS), max_size=60), st.sampled_from([1, 2, 7, 40]))
@@ -303,7 +320,10 @@ RESULTS: dict[str, Callable[[list[str]], bytes]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("write", every_other(RESULTS.values()), ids=RESULTS)
+@pytest.mark.parametrize(
+    ("write", "small"), [(write, SIZES[i % len(SIZES)]) for i, write in enumerate(RESULTS.values())],
+    ids=RESULTS, indirect=["small"],
+)  # fmt: skip
 def test_the_results_of_pieces_are_those_of_the_whole(write: Callable[[list[str]], bytes], small: None) -> None:
     cities = ["Oslo", "Rome", "京都", "Bonn", "", " Rome", "=1+1", "007"]
     sizes = ["1", "2.50", "tall", "", "inf", "1e3", "-7"]
