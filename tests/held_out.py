@@ -42,7 +42,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.read import read_table
+from bayes_engine.table.read import Reading, read_table
 
 FILES = Path(__file__).parent / "fixtures" / "held_out.zip"
 Outcome = Literal["right", "untold", "left", "refused", "wrong"]
@@ -69,13 +69,22 @@ def held_out() -> Iterator[HeldOut]:
 
 def outcome(file: HeldOut) -> tuple[Outcome, str]:
     """What comes of a file, and why it is not right."""
+    return judged(file)[0]
+
+
+def judged(file: HeldOut) -> tuple[tuple[Outcome, str], Reading | None]:
+    """The `outcome` of a file, and what was read; None where it was refused."""
     truth = file.truth
     try:
         reading = read_table(file.data, name=truth["file"])
     except ReadError as error:
         if truth["must_refuse"]:
-            return "right", ""
-        return "refused" if truth["refuse"] else "wrong", str(error)
+            return ("right", ""), None
+        return ("refused" if truth["refuse"] else "wrong", str(error)), None
+    return _judged(truth, reading), reading
+
+
+def _judged(truth: Mapping[str, Any], reading: Reading) -> tuple[Outcome, str]:
     if truth["must_refuse"]:
         return "wrong", "is no table"
     said = [str(note.message) for note in reading.report]
