@@ -18,12 +18,12 @@ from bayes_engine.factors import LOG_2PI, Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.columns import PriorAndColumns
 from bayes_engine.factors.sources import Linear, Source, Term
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, log
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import matrix, slices, sum_of_squares
+from bayes_engine.table.matrix import matrix, slices, squares, sum_of_squares
 from bayes_engine.table.schema import Variable
 
-BLOCK = 4096
+BLOCK = 2048
 """Rows that are scored at a time: they stay in the cache between the check for missing cells and the product."""
 
 
@@ -112,17 +112,33 @@ class LinearFactor(JointGaussian):
 
     def scores(self, X: Table) -> Array:
         """(n, C) what of log N depends on the class; −inf throughout where a row is too far out for any density."""
-        values, out = self._values(X), np.empty((len(self.apart), X.n))
-        w = np.ascontiguousarray(self.weights.T)
-        near = (np.abs(self.weights) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
-        shift = (self.weights * (0.5 * self.apart + (self.centre if near else 0.0))).sum(axis=1)[:, None]
-        reach = _reach(self.covariance)
-        for rows in slices(X.n, BLOCK):
-            block = values[rows]
-            if sum_of_squares(block) < reach:
-                np.subtract((block @ w if near else (block - self.centre) @ w).T, shift, out=out[:, rows])
-            else:
+        return self._scored(X, None)
+
+    def contrasts(self, X: Table, log_prior: Array) -> Array:
+        """(n, C) `scores` plus log prior (C,), less those of the first class, in one product less; −inf throughout
+        where a row is too far out."""
+        return self._scored(X, (log_prior[1:] - log_prior[0])[:, None])
+
+    def _scored(self, X: Table, over_first: Array | None) -> Array:
+        values, out, w = self._values(X), np.empty((len(self.apart), X.n)), self.weights
+        near = (np.abs(w) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
+        shift = (w * (0.5 * self.apart + (self.centre if near else 0.0))).sum(axis=1)[:, None]
+        own = out
+        if over_first is not None:
+            own, w, shift, out[0] = out[1:], w[1:] - w[:1], shift[1:] - shift[:1] - over_first, 0.0
+        w, reach = np.ascontiguousarray(w.T), _reach(self.covariance)
+        product = np.empty((min(BLOCK, X.n), len(own)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows in slices(X.n, BLOCK):
+                block = values[rows]
+                if squares(block) < reach:
+                    there = np.matmul(block if near else block - self.centre, w, out=product[: len(block)])
+                    np.subtract(there.T, shift, out=own[:, rows])
+                    continue
                 linear, rest = self._evaluate(block - self.centre)
+                if over_first is not None:
+                    linear -= linear[:1]
+                    linear[1:] += over_first
                 out[:, rows] = np.where(np.isneginf(rest), -np.inf, linear)
         return out.T
 
@@ -171,6 +187,12 @@ class QuadraticFactor(JointGaussian):
         """(n, C) log N without its constant; −inf where a row is too far out for any density."""
         return self._blockwise(X, 0.0)
 
+    def contrasts(self, X: Table, log_prior: Array) -> Array:
+        """(n, C) `scores` plus log prior (C,): each class has a product of its own."""
+        joint = self.scores(X).T
+        joint += log_prior[:, None]
+        return joint.T
+
     def chain(self, X: Table, order: Sequence[str]) -> Iterator[tuple[Row, Array]]:
         """One row a column: log p(x_j | the columns before it in `order`, c); their sum is log N."""
         place = [self.names.index(name) for name in order if name in self.names]
@@ -199,7 +221,7 @@ class QuadraticFactor(JointGaussian):
         origin = self.centre if near else np.zeros(len(self.centre))  # few digits lost to it
         shifts = [(v + origin) @ root.whiten for v, root in zip(self.apart, self.roots, strict=True)]
         constants = [-0.5 * (root.log_det + len(self.columns) * log_2pi) for root in self.roots]
-        for rows in slices(X.n, BLOCK // 4):
+        for rows in slices(X.n, BLOCK // 2):
             block = values[rows]
             if sum_of_squares(block) < reach:
                 U = block if near else block - self.centre
@@ -244,6 +266,12 @@ class Discriminant(PriorAndColumns):
     def scores(self, X: Table) -> Array:
         """(n, C) the joint without what all classes share: the same posterior."""
         return self._with_prior(self.gaussian.scores(X))
+
+    def contrasts(self, X: Table) -> Array:
+        """(n, C) for the largest of each row alone: of LDA `scores` less that of the first class, if that has a
+        prior."""
+        prior = log(self.parts[0].p)
+        return self.scores(X) if prior[0] == -np.inf else self.gaussian.contrasts(X, prior)
 
 
 def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:

@@ -23,7 +23,7 @@ from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.leaf import Domain, LeftOutRows
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize
-from bayes_engine.models.decision_mixin import DecisionMixin
+from bayes_engine.models.decision_mixin import DecisionMixin, refuse_undefined
 from bayes_engine.models.fit_warnings import warn_of_classes
 from bayes_engine.models.table_reader import TableReader
 from bayes_engine.models.target import class_array, lone_class
@@ -423,6 +423,17 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
     def _joint_of(self, X: Table) -> Array:
         """(n, C) log p(c, x) of encoded rows, up to what all classes share."""
         return self.factor_.log(X)
+
+    def _rank_rest(self, X: Table, index: NDArray[Any], clear: NDArray[np.bool_]) -> None:
+        """Write into `index` (n,) the most probable class of the rows in which it is not `clear` (n,). Raises
+        UndefinedPosterior, naming the rows, where there is none."""
+        rest = np.flatnonzero(~clear)
+        if len(rest):
+            few, without = X.take(rest), ~clear
+            joint = self._joint_of(few)
+            without[rest] = self._status(few, joint) != Status.OK
+            refuse_undefined(without)
+            index[rest] = self._most_probable(joint)
 
     def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
         status = np.zeros(X.n, dtype=np.int8)

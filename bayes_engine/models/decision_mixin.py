@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from bayes_engine.errors import UndefinedPosterior
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.table.encode import Table, code_dtype
+from bayes_engine.table.matrix import slices
 
 if TYPE_CHECKING:
     from bayes_engine.decision.loss import Decision, LossMatrix
@@ -59,7 +61,13 @@ class DecisionMixin:
         if not clear.all():
             rest = np.flatnonzero(~clear)
             index[rest] = self._most_probable(joint[rest])
-        return np.asarray(self.classes_[index])
+        return self._named(index)
+
+    def _named(self, index: NDArray[Any]) -> NDArray[Any]:
+        """(n,) the classes at these positions; where they are 0, 1, 2, … the positions themselves, in their dtype."""
+        classes = self.classes_
+        plain = classes.dtype.kind == "i" and np.array_equal(classes, np.arange(len(classes)))
+        return index.astype(classes.dtype) if plain else np.asarray(classes[index])
 
     def _most_probable(self, joint: Array) -> NDArray[np.intp]:
         """(n,) the position of the class with the largest posterior, by the rule for ties that all decisions have."""
@@ -129,6 +137,21 @@ def leading(joint: Array, error: float = 0.0) -> tuple[NDArray[Any], NDArray[np.
         index[rows] = sum((near[c] * index.dtype.type(c) for c in range(2, k)), start=near[1].astype(index.dtype))
         clear[rows] = near.sum(axis=0, dtype=index.dtype) == 1
     return index, clear
+
+
+def posterior_by_block(
+    joint_of: Callable[[Table], Array], X: Table, classes: int, without: NDArray[np.bool_], at_once: int
+) -> Array:
+    """(n, C) P(c|x) from `joint_of` (m, C) so many rows `at_once`, which stay in the cache until they are a posterior.
+    Raises UndefinedPosterior, naming the rows, where there is none, or they are known to be `without` (n,) one."""
+    posterior = np.empty((classes, X.n))
+    for rows in slices(X.n, at_once):
+        joint = joint_of(X.take(rows))
+        top = joint.max(axis=1, keepdims=True)
+        without[rows] |= top[:, 0] == -np.inf
+        normalize(joint, top, out=posterior[:, rows].T)
+    refuse_undefined(without)
+    return posterior.T
 
 
 def refuse_undefined(without: NDArray[np.bool_]) -> None:

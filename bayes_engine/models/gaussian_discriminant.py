@@ -30,14 +30,14 @@ from bayes_engine.covariance import (
 )
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor, Row
-from bayes_engine.factors.discriminant import BLOCK, Discriminant, LinearFactor, QuadraticFactor
+from bayes_engine.factors.discriminant import Discriminant, LinearFactor, QuadraticFactor
 from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.language import Word
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log
 from bayes_engine.models import discriminant_left_out as left_out
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.decision_mixin import leading
+from bayes_engine.models.decision_mixin import RANKED, leading, posterior_by_block
 from bayes_engine.models.discriminant_covariance import rounding_variance
 from bayes_engine.models.fit_warnings import warn_of_constant
 from bayes_engine.priors import ClassPriors, checked_word
@@ -215,19 +215,28 @@ class GaussianDiscriminant(GenerativeClassifier):
             odds = scores[:, 1] - scores[:, 0]
         return np.where(np.isnan(odds), -np.inf, odds)
 
+    def predict_proba(self, X: Any) -> Array:
+        table = self._encode(X)
+        with one_thread():
+            return posterior_by_block(
+                self.factor_.scores, table, len(self.classes_), self._unseen_infinity(table), RANKED
+            )
+
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
         table = self._encode(X)
-        index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), np.empty(table.n, dtype=bool)
+        index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), ~self._unseen_infinity(table)
         with one_thread():
-            for rows in slices(table.n, 8 * BLOCK):  # so that scores are ranked while they are in the cache
-                index[rows], clear[rows] = leading(self.factor_.scores(table.take(rows)))
-        if not clear.all():
-            joint = self.factor_.scores(table)
-            self._defined(table, joint)
-            rest = np.flatnonzero(~clear)
-            index[rest] = self._most_probable(joint[rest])
-        return np.asarray(self.classes_[index])
+            for rows in slices(table.n, RANKED):
+                index[rows], alone = leading(self.factor_.contrasts(table.take(rows)))
+                clear[rows] &= alone
+        self._rank_rest(table, index, clear)
+        return self._named(index)
+
+    def _unseen_infinity(self, X: Table) -> NDArray[np.bool_]:
+        """(n,) where a cell is infinite, if not all cells enter the scores, which are −inf there."""
+        whole = len(self._gaussian.columns) == len(self.schema_)
+        return np.zeros(X.n, dtype=bool) if whole else X.infinite()
 
     @property
     def _plain(self) -> bool:

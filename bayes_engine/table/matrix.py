@@ -147,7 +147,12 @@ def slices(n: int, size: int) -> Iterator[slice]:
 def sum_of_squares(block: Array) -> float:
     """Σ x², NaN or infinite where a cell is missing, infinite or beyond 1e154."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.einsum("ij,ij->", block, block) if not block.flags.forc else np.vdot(block, block))
+        return squares(block)
+
+
+def squares(block: Array) -> float:
+    """`sum_of_squares` for many blocks under one `np.errstate` of the caller."""
+    return float(np.einsum("ij,ij->", block, block) if not block.flags.forc else np.vdot(block, block))
 
 
 def _rows(values: Any, rows: slice) -> Any:

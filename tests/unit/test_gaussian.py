@@ -263,6 +263,45 @@ def test_NF04_what_all_classes_share_drowns_no_posterior(model: Any, far: float,
 
 
 @BOTH
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("priors", ["empirical", [0.0, 0.4, 0.6]])
+def test_labels_need_no_posterior_and_are_those_of_it(model: Any, priors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayes_engine.factors.discriminant.BLOCK", 64)
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 200)
+    X = rng.normal(size=(200, 4)) + 5.0 + 0.5 * y[:, None] * [1, 0, -1, 2]
+    fitted = model(priors=priors).fit(X, y)
+    X[64::17, 1] = np.nan  # these share no block with all others
+    X[70], X[140] = np.nan, 1e9
+    best = fitted.predict_joint_log_proba(X).argmax(axis=1)
+    assert fitted.predict(X).tolist() == best.tolist() == fitted.predict_proba(X).argmax(axis=1).tolist()
+    np.testing.assert_allclose(fitted.predict_proba(X), np.exp(fitted.predict_log_proba(X)), rtol=1e-12)
+    X[[3, 190], [0, 2]] = np.inf, 1e200
+    for verb in (fitted.predict, fitted.predict_proba):
+        with pytest.raises(UndefinedPosterior) as refused:
+            verb(X)
+        assert refused.value.rows == (3, 190)
+
+
+@BOTH
+def test_infinity_in_a_column_set_aside_has_no_label_either(model: Any, noise: Any) -> None:
+    X, y = noise
+    X = np.column_stack([X, np.ones(len(X))])
+    if model is LinearDiscriminantAnalysis:
+        with pytest.warns(EstimationWarning, match="x3"):
+            fitted = model().fit(X, y)
+        X[7, 3] = np.inf
+    else:
+        fitted = model().fit(X[:, :3], y)
+        X = X[:, :3].copy()
+        X[7, 1] = np.inf
+    for verb in (fitted.predict, fitted.predict_proba):
+        with pytest.raises(UndefinedPosterior) as refused:
+            verb(X)
+        assert refused.value.rows == (7,)
+
+
+@BOTH
 def test_offset_of_a_billion(model: Any, noise: Any) -> None:
     X, y = noise
     moved = X + 1e9
