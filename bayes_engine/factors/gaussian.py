@@ -30,7 +30,7 @@ from bayes_engine.factors.normal_posterior import NormalPosterior
 from bayes_engine.factors.sources import Source
 from bayes_engine.logspace import Array, exp
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.stats.moments import SMALLEST, ColumnMoments, Members
+from bayes_engine.stats.moments import SMALLEST, ColumnMoments, Members, Moments
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import DENSE_CELLS
 from bayes_engine.table.schema import Variable
@@ -364,6 +364,21 @@ def gaussian_leaf(
     """
     variance, replaced, used = rule.variance(moments)
     return GaussianLeaf(variable, target, used, variance, replaced, rule, parents, cells)
+
+
+def gaussian_leaves(
+    variables: Sequence[Variable], target: str, moments: Moments, rule: GaussianRule
+) -> Iterator[GaussianLeaf]:
+    """`gaussian_leaf` of each of these columns without parents, all estimated together."""
+    if not variables:
+        return
+    place = [moments.names.index(variable.name) for variable in variables]
+    weight, mean, m2 = (np.ascontiguousarray(a.T[place]) for a in (moments.weight, moments.mean, moments.m2))
+    variance, replaced, used = rule.variance(ColumnMoments(weight, mean, m2, 0.0))
+    pivots = moments.pivot[place].tolist()
+    for j, (variable, pivot) in enumerate(zip(variables, pivots, strict=True)):
+        own = ColumnMoments(weight[j], used.offset[j], m2[j], pivot)
+        yield GaussianLeaf(variable, target, own, variance[j], replaced[j], rule)
 
 
 def gaussian_likelihood(cells: ColumnMoments, mean: Array, variance: Array) -> float:

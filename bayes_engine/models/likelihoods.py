@@ -160,6 +160,8 @@ def assigned(schema: Schema, frame: pd.DataFrame, likelihoods: Any) -> Schema:
     Raises ParameterError or TableError, naming column and cell, where a likelihood does not fit its column.
     """
     choice = chosen(likelihoods, schema)
+    if not choice:
+        return Schema(tuple(map(_based, schema)))
     return Schema(
         tuple(_with(v, column, choice.get(v.name)) for v, (_, column) in zip(schema, frame.items(), strict=True))
     )

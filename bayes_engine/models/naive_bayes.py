@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.columns import MixedColumns
-from bayes_engine.factors.gaussian import GaussianLeaf, GaussianRule, gaussian_leaf, known_terms_without
+from bayes_engine.factors.gaussian import GaussianLeaf, GaussianRule, gaussian_leaves, known_terms_without
 from bayes_engine.factors.joint_multinomial import (
     JOINT_MULTINOMIAL,
     JointCounts,
@@ -167,11 +167,15 @@ class NaiveBayes(GenerativeClassifier):
         parts: list[Factor] = [prior]
         constant, floored = [], []
         joint = self._joint_counts(stats)
+        numbers = [v for v in stats.schema if v.numeric and v.likelihood is None]
+        rule = GaussianRule(self._ddof, bool(self.tied_variance), float(self.var_floor))
+        gaussians = iter(gaussian_leaves(numbers, stats.target.name, stats.moments, rule))
         for variable in stats.schema:
+            gaussian = next(gaussians) if variable.numeric and variable.likelihood is None else None
             if not variable.discrete and _constant(stats, variable):
                 constant.append(variable.name)
                 continue
-            leaf = self._leaf(stats, variable, joint)
+            leaf = self._leaf(stats, variable, joint) if gaussian is None else gaussian
             if leaf.collapsed is not None and (leaf.collapsed & (weight > 0)).any():
                 floored.append(variable.name)
             parts.append(leaf)
@@ -197,7 +201,7 @@ class NaiveBayes(GenerativeClassifier):
         return joint_counts(stats, [dirichlet(self.alpha, n) for n in names], self.smoothing) if names else None
 
     def _leaf(self, stats: SufficientStatistics, variable: Variable, joint: JointCounts | None) -> Leaf:
-        """The distribution of one column in each class."""
+        """The distribution in each class of one column that is not Gaussian."""
         name, target = variable.name, stats.target.name
         prior = dirichlet(self.alpha, name)
         rule = Estimation(prior, self.smoothing, self._ddof, bool(self.tied_variance), float(self.var_floor))
@@ -211,11 +215,8 @@ class NaiveBayes(GenerativeClassifier):
         if variable.likelihood == JOINT_MULTINOMIAL:
             assert joint is not None
             return JointMultinomialLeaf(variable, target, joint, rule)
-        if traits(variable).by_value:
-            assert variable.likelihood is not None
-            return OF_VALUES[variable.likelihood].estimate(variable, target, stats.values.columns[name], rule)
-        gaussian = GaussianRule(rule.ddof, rule.tied, rule.floor)
-        return gaussian_leaf(variable, target, stats.moments.column(name), gaussian)
+        assert variable.likelihood is not None
+        return OF_VALUES[variable.likelihood].estimate(variable, target, stats.values.columns[name], rule)
 
     def predict_proba(self, X: Any) -> Array:
         table = self._encode(X)

@@ -70,7 +70,11 @@ class Labels:
         """(C, n) r_ic, class after class."""
         if self.soft is not None:
             return np.asarray(self.soft.T)
-        one_hot = (np.arange(self.n_classes)[:, None] == self.codes).astype(float)
+        assert self.codes is not None
+        codes = (
+            self.codes.astype(np.uint8) if self.n_classes <= 256 else self.codes
+        )  # narrow ones are told apart faster
+        one_hot = (np.arange(self.n_classes, dtype=codes.dtype)[:, None] == codes).astype(float)
         return one_hot if self.weight is None else np.asarray(one_hot * self.weight)
 
     def members(self) -> Iterator[tuple[int, NDArray[np.intp], Array | None]]:

@@ -235,8 +235,14 @@ def moments(table: Table, labels: Labels) -> Moments:
     if labels.soft is not None or labels.n_classes > MATRIX_CLASSES or not table.n or not numeric:
         return _by_column(table, labels, names, pivot)
     with np.errstate(over="ignore", invalid="ignore"):
-        blocks = offset_blocks(table, names, pivot)
-        parts = [_block_moments(z, labels.take(rows)) for rows, z in blocks]
+        parts = []
+        for rows, z in offset_blocks(table, names, pivot):
+            of = labels.take(rows)
+            part = _block_moments(z, of)
+            if part is None:  # z is squared by now
+                _rows, z = next(offset_blocks(table.take(rows), names, pivot))
+                part = _second_pass(z, of)
+            parts.append(part)
     weights, means, rests, squares = (np.array(part) for part in zip(*parts, strict=True))  # (B, C, d)
     total = weights.sum(axis=0)
     shares = weights / np.where(total > 0, total, 1.0)
@@ -252,27 +258,38 @@ def moments(table: Table, labels: Labels) -> Moments:
     return Moments(names, pivot, total, mean, m2)
 
 
-def _block_moments(z: Array, labels: Labels) -> Sequence[Array]:
-    """Weight, mean, what rounding left out of the mean, and M2 of each class, (C, d) each: Σz² − w·mean² where that
-    keeps its digits, else the squares around the mean in a second pass."""
+def _block_moments(z: Array, labels: Labels) -> Sequence[Array] | None:
+    """Weight, mean, what rounding left out of the mean, and M2 of each class, (C, d) each, as Σz² − w·mean²; None where
+    that does not keep its digits. In the place of z are its squares then."""
     member = labels.matrix()
-    weight = np.repeat(member.sum(axis=1, keepdims=True), z.shape[1], axis=1)
-    total = member @ z
-    known = None
-    if np.isnan(total).any():
-        known = ~np.isnan(z)
-        z[~known] = 0.0
-        weight, total = member @ known.astype(float), member @ z
+    weight, total, _known = _sums(z, member)
+    mean = total / np.where(weight > 0, weight, 1.0)
+    square = member @ np.multiply(z, z, out=z)
+    m2 = square - weight * mean**2
+    return (weight, mean, np.zeros_like(mean), m2) if (square <= FEW_LOST * m2).all() else None
+
+
+def _second_pass(z: Array, labels: Labels) -> Sequence[Array]:
+    """The same, by the squares around the mean."""
+    member = labels.matrix()
+    weight, total, known = _sums(z, member)
     safe = np.where(weight > 0, weight, 1.0)
     mean = total / safe
-    square = member @ (z * z)
-    m2 = square - weight * mean**2
-    if (square <= FEW_LOST * m2).all():
-        return weight, mean, np.zeros_like(mean), m2
     z -= mean[labels.codes]
     if known is not None:
         z[~known] = 0.0
-    return weight, mean, member @ z / safe, member @ (z * z)
+    return weight, mean, member @ z / safe, member @ np.multiply(z, z, out=z)
+
+
+def _sums(z: Array, member: Array) -> tuple[Array, Array, NDArray[np.bool_] | None]:
+    """Weight and Σz, (C, d) each, and which cells are known, where not all are; the others are made 0."""
+    weight = np.repeat(member.sum(axis=1, keepdims=True), z.shape[1], axis=1)
+    total = member @ z
+    if not np.isnan(total).any():
+        return weight, total, None
+    known = ~np.isnan(z)
+    z[~known] = 0.0
+    return member @ known.astype(float), member @ z, known
 
 
 def _by_column(table: Table, labels: Labels, names: tuple[str, ...], pivot: Array) -> Moments:

@@ -17,13 +17,15 @@ from bayes_engine import (
 )
 from bayes_engine.errors import NotASubset, PrecisionLost, SchemaMismatch, TableError, listen
 from bayes_engine.factors import normal_log_density, variance_estimate
+from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf, gaussian_leaves
 from bayes_engine.logspace import log_normalize
 from bayes_engine.models.gaussian_naive_bayes import GaussianNB
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.stats.moments import ColumnMoments, Moments
 from bayes_engine.table.encode import encode
+from bayes_engine.table.schema import middle
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
 
 
@@ -198,3 +200,27 @@ def test_whole_numbers_keep_the_fraction_of_their_pivot() -> None:
     counted = GaussianNB().fit(X, y).stats_.moments
     assert (counted.pivot % 1 != 0).all()
     assert np.allclose(counted.m2, [[0.5, 2.0], [18.0, 12.5]], rtol=1e-14)
+
+
+def test_gaussians_estimated_together_are_those_of_each_column() -> None:
+    rng = np.random.default_rng(3)
+    weight = rng.integers(0, 9, (12, 5)).astype(float)  # twelve classes, some of them empty
+    parts = Moments(tuple("abcde"), rng.normal(size=5), weight, rng.normal(size=(12, 5)), rng.random((12, 5)) * weight)
+    variables = [Variable(name, "continuous") for name in "abde"]
+    for tied in (False, True):
+        rule = GaussianRule(1, tied, 1e-3)
+        for variable, leaf in zip(variables, gaussian_leaves(variables, "class", parts, rule), strict=True):
+            alone = gaussian_leaf(variable, "class", parts.column(variable.name), rule)
+            assert leaf.variable == variable and leaf.moments.pivot == alone.moments.pivot
+            np.testing.assert_array_equal(leaf.variance, alone.variance)
+            np.testing.assert_array_equal(leaf.replaced, alone.replaced)
+            for part in ("weight", "offset", "m2"):
+                np.testing.assert_array_equal(getattr(leaf.moments, part), getattr(alone.moments, part))
+
+
+def test_pivots_of_many_columns_are_those_of_each() -> None:
+    values = np.random.default_rng(4).normal(size=(5000, 3)) * [1.0, 1e9, 1e-9]
+    for cell in (0.0, np.nan, np.inf):
+        values[::7, 1] = cell
+        together = Schema.from_dtypes(pd.DataFrame(values, columns=list("abc")))
+        assert [v.pivot for v in together] == [middle(np.array(column)) for column in values.T]
