@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
-from bayes_engine.errors import ReadError
+from bayes_engine.errors import ParameterError, ReadError
 from bayes_engine.scale.block import Block
 
 T = TypeVar("T")
@@ -64,6 +64,15 @@ class Task(Generic[T]):
 def version() -> str:
     """Of this library, in this process."""
     return str(import_module(__name__.partition(".")[0]).__version__)
+
+
+def refuse_without(client: Any, *methods: str) -> None:
+    """Raises ParameterError where a client lacks one of the methods that its adapter calls."""
+    if not all(callable(getattr(client, name, None)) for name in methods):
+        raise ParameterError(
+            "client={value} is neither a distributed.Client nor a SparkSession (of Spark 4 or newer)",
+            value=repr(client)[:80],
+        )
 
 
 def by_file(blocks: Sequence[Block]) -> list[list[Block]]:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError
 from bayes_engine.scale.block import LOOK, Block
-from bayes_engine.scale.cluster import Task, by_file, in_eights, version
+from bayes_engine.scale.cluster import Task, by_file, in_eights, refuse_without, version
 
 T = TypeVar("T")
 
@@ -23,11 +23,7 @@ class DaskSpread(Generic[T]):
     def __init__(
         self, client: Any, blocks: Sequence[Block], work: Callable[[Block], T], merge: Callable[[list[T]], T]
     ) -> None:
-        if not all(callable(getattr(client, name, None)) for name in ("submit", "gather", "cancel")):
-            raise ParameterError(
-                "client={value} is neither a distributed.Client nor a SparkSession (of Spark 4 or newer)",
-                value=repr(client)[:80],
-            )
+        refuse_without(client, "submit", "gather", "cancel")
         if getattr(client, "asynchronous", False):
             raise ParameterError("client= waits for its results: give a distributed.Client that is not asynchronous")
         self.rows, self._client, self._name = 0, client, f"bayes-{token_hex(4)}"

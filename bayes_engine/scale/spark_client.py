@@ -11,10 +11,10 @@ from importlib import import_module
 from secrets import token_hex
 from typing import Any, TypeVar
 
-from bayes_engine.errors import ParameterError, ReadError
+from bayes_engine.errors import ReadError
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.block import LOOK, Block
-from bayes_engine.scale.cluster import Gathered, Task
+from bayes_engine.scale.cluster import Gathered, Task, refuse_without
 
 T = TypeVar("T")
 
@@ -31,11 +31,7 @@ class SparkSpread(Gathered[T]):
     def __init__(
         self, client: Any, blocks: Sequence[Block], work: Callable[[Block], T], merge: Callable[[list[T]], T]
     ) -> None:
-        if not all(callable(getattr(client, name, None)) for name in ("range", "addTag", "interruptTag")):
-            raise ParameterError(
-                "client={value} is neither a distributed.Client nor a SparkSession (of Spark 4 or newer)",
-                value=repr(client)[:80],
-            )
+        refuse_without(client, "range", "addTag", "interruptTag")
         super().__init__(client, blocks, work, merge)
 
     def run(self, groups: Sequence[Sequence[Block]]) -> Generator[tuple[int, T] | None, None, None]:
