@@ -70,14 +70,15 @@ WITHOUT_PEER = ("Skipped", "ModuleNotFoundError", "no peer", "not measured")
 
 
 class Ran(NamedTuple):
-    """What came of a benchmark: its goals, why it has none ("" where it ended well), whether that is a failure, and
-    the seconds it took."""
+    """What came of a benchmark: its goals, why it has none ("" where it ended well), whether that is a failure, the
+    seconds it took, and the megabytes that the largest of its processes held at most (0 where that is not known)."""
 
     name: str
     goals: list[Goal]
     why: str
     failed: bool
     seconds: float
+    megabytes: float = 0.0
 
 
 def say(what: str) -> None:
@@ -109,14 +110,13 @@ def run(name: str, arguments: Sequence[str], limit: float) -> Ran:
 
         reader = threading.Thread(target=read, daemon=True)  # what a bench has started may hold the pipe for ever
         reader.start()
+        held = None
         try:
-            try:
-                code = process.wait(limit)
-            except subprocess.TimeoutExpired:
+            held = _ended(process, limit)
+            if held is None:
                 over = True
                 _end(process, signal.SIGTERM)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(GRACE)
+                held = _ended(process, GRACE)
         finally:  # also where the run is called off: nothing it started stays
             _end(process, signal.SIGKILL)
             code = process.wait()
@@ -126,17 +126,31 @@ def run(name: str, arguments: Sequence[str], limit: float) -> Ran:
     lines = said.strip().splitlines() or [""]
     seconds = time.monotonic() - began
     if over:
-        return Ran(name, goals, f"not done after {limit / 60:.1f} minutes", True, seconds)
+        return Ran(name, goals, f"not done after {limit / 60:.1f} minutes", True, seconds, held or 0.0)
     if code and any(sign in lines[-1] for sign in WITHOUT_PEER):
         why = lines[-1] if LEFT_OUT in lines[-1] else f"{LEFT_OUT}: {lines[-1]}"
-        return Ran(name, goals, why, False, seconds)
+        return Ran(name, goals, why, False, seconds, held or 0.0)
     missed = any(not goal.holds for goal in goals)
     said_so = any("failed, " in goal.what or "in the log" in goal.what for goal in goals if not goal.holds)
     if code and (not missed or (not said_so and any(line.startswith("Traceback") for line in lines))):
         say(said[-4000:])
-        return Ran(name, goals, f"failed: {lines[-1] or f'exit code {code}'}"[:300], True, seconds)
+        return Ran(name, goals, f"failed: {lines[-1] or f'exit code {code}'}"[:300], True, seconds, held or 0.0)
     notes += [line.strip() for line in lines if LEFT_OUT in line]
-    return Ran(name, goals or [Goal(f"{name}: all its own assertions", True)], "; ".join(notes), False, seconds)
+    return Ran(
+        name, goals or [Goal(f"{name}: all its own assertions", True)], "; ".join(notes), False, seconds, held or 0.0
+    )
+
+
+def _ended(process: subprocess.Popen[str], seconds: float) -> float | None:
+    """Megabytes that it, or one it waited for, held at most, once it has ended; None where so many seconds are over."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+        time.sleep(0.05)
+    return None
 
 
 def _end(process: subprocess.Popen[str], how: int) -> None:
@@ -176,12 +190,18 @@ def machine() -> str:
     )
 
 
+def _memory(one: Ran) -> str:
+    return f"memory of its largest process, at most: {one.megabytes:.0f} MB"
+
+
 def summary(ran: Sequence[Ran]) -> list[str]:
     """All goals together."""
     lines = []
     for one in ran:
         lines += [f"{HOLDS if goal.holds else MISSED}  {one.name.removeprefix('bench_'):15} {goal.what}"
                   for goal in one.goals]  # fmt: skip
+        if one.megabytes:
+            lines.append(f"{'-':8}{one.name.removeprefix('bench_'):15} {_memory(one)}")
         if one.why:
             lines.append(f"{'FAILED' if one.failed else '-':8}{one.name.removeprefix('bench_'):15} {one.why}")
     return lines
@@ -196,6 +216,8 @@ def section(ran: Sequence[Ran], when: str, load: tuple[float, float]) -> str:
     rows = []
     for one in ran:
         rows += [row(one.name, goal.what, "yes" if goal.holds else "**no**") for goal in one.goals]
+        if one.megabytes:
+            rows.append(row(one.name, _memory(one), "–"))
         if one.why:
             rows.append(row(one.name, one.why, "**failed**" if one.failed else "–"))
     held, of = sum(g.holds for one in ran for g in one.goals), sum(len(one.goals) for one in ran)

@@ -30,14 +30,15 @@ def test_a_part_that_fails_has_missed_its_goal_and_the_next_goes_on() -> None:
 
 def test_the_table_takes_the_place_of_the_last_one() -> None:
     ran = [Ran("bench_a", [Goal("x | y ≤ 2: 1", True), Goal("z ≤ 1: 2", False)], "", False, 60.0),
-           Ran("bench_b", [], "failed: KeyError", True, 1.0)]  # fmt: skip
+           Ran("bench_b", [], "failed: KeyError", True, 1.0, 123.4)]  # fmt: skip
     table = section(ran, "2026-11-27 01:00 UTC", (0.1, 1.0))
     assert table.startswith("2026-11-27 01:00 UTC, on ") and "1 of 2 goals hold" in table
     assert "| `bench_a` | x \\| y ≤ 2: 1 | yes |" in table and "| `bench_b` | failed: KeyError | **failed** |" in table
     page = written(f"above\n\n{BEGIN}\nof yesterday\n{END}\n\nbelow\n", table)
     assert written(page, table) == page and "of yesterday" not in page
     assert page.startswith("above\n\n") and page.endswith(f"{END}\n\nbelow\n")
-    assert [line.split()[0] for line in summary(ran)] == ["holds", "MISSED", "FAILED"]
+    assert [line.split()[0] for line in summary(ran)] == ["holds", "MISSED", "-", "FAILED"]
+    assert "| `bench_b` | memory of its largest process, at most: 123 MB | – |" in table
     now = PAGE.read_text(encoding="utf-8")
     assert now.count(BEGIN) == now.count(END) == 1
 
@@ -82,7 +83,11 @@ def test_one_that_fails_or_hangs_does_not_end_the_rest(
 ) -> None:
     monkeypatch.delenv("PYAGRUM_PYTHON", raising=False)
     alone = run("bench_gibbs", ("10",), 120.0)
-    assert not alone.failed and alone.why == "left out: pyAgrum, no peer: PYAGRUM_PYTHON is not set"
+    assert (
+        not alone.failed
+        and 20 < alone.megabytes < 2000
+        and alone.why == "left out: pyAgrum, no peer: PYAGRUM_PYTHON is not set"
+    )
     missing = run("bench_of_nothing", (), 60.0)
     assert missing.goals == [] and missing.failed and "bench_of_nothing" in missing.why
     late = run("bench_hostile", (), 0.2)
