@@ -272,7 +272,7 @@ def main(arguments: Sequence[str]) -> int:
             missed = sum(not goal.holds for goal in goals)
             say(f"[{k}/{len(some)}] {name}: {ran[-1].seconds / 60:.1f} min, {len(goals)} goals, {missed} missed{why}")
     except BaseException:
-        ran += [Ran(name, [], "not begun: the run was called off", True, 0.0) for name in [*some][len(ran) :]]
+        ran += [Ran(name, [], "not done: the run was called off", True, 0.0) for name in [*some][len(ran) :]]
         raise
     finally:
         print("\n== all goals", *summary(ran), sep="\n")  # noqa: T201

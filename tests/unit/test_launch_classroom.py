@@ -216,7 +216,7 @@ def test_the_rest_of_the_shipped_configuration_stands(tmp_path: Path) -> None:
 
 def ask(room: App, path: str, method: str = "GET", **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
     told = urlsplit(room.url)
-    line = http.client.HTTPConnection(told.hostname or "", told.port, timeout=30)
+    line = http.client.HTTPConnection(told.hostname or "", told.port, timeout=PATIENCE)
     line.request(method, path, headers=headers)
     answer = line.getresponse()
     body = answer.read()
