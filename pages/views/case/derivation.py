@@ -31,22 +31,23 @@ def _widths(n: int, first: float, gap: str) -> str:
     return " ".join([*widths, "minmax(0, 1fr)"])
 
 
-_ACROSS = ":has(> .st-key-opened, > * > [st=Column])"
-"""What is as wide as the table of factors: the factor that is opened, and a column that has none and why."""
 _PLACES = {
-    "CELL": "GRID > :not(ACROSS)",
+    "CELL": "GRID ROW > *",
+    "LINE": ":is(.st-key-factors, .st-key-super_parents, GRID) > * > [st=HorizontalBlock]",
+    "ROW": "[class*=st-key-factor_row_]",
     "GRID": "[class*=st-key-factor_grid_]",
-    "LINE": ":is(.st-key-factors, .st-key-super_parents, GRID) > * > [st=HorizontalBlock]:has(> [st=Column])",
-    "ACROSS": _ACROSS,
 }
+"""A row's cells are cells of the grid; what is no row is as wide as it: the factor that is opened, and the line of a
+column that has none. No `:has` here: each element that a chart adds or removes would have the whole page styled anew.
+"""
 _STYLE = """
 .st-key-factors, .st-key-factors [st=VerticalBlock], .st-key-super_parents { gap: 0; }
 GRID { display: grid; gap: 0; align-items: stretch; }
-GRID > * { min-width: 0; }
-GRID > ACROSS { grid-column: 1 / -1; }
+GRID > [st=LayoutWrapper], GRID > * > ROW { display: contents; }
+GRID > * > :not(ROW) { grid-column: 1 / -1; min-width: 0; }
 CELL {
-  width: auto; height: auto; align-self: stretch; display: flex; align-items: center; justify-content: flex-start;
-  padding-right: 1rem; border-bottom: 1px solid rgba(128,128,128,.2);
+  width: auto; min-width: 0; height: auto; align-self: stretch; display: flex; align-items: center;
+  justify-content: flex-start; padding-right: 1rem; border-bottom: 1px solid rgba(128,128,128,.2);
 }
 CELL [st=Button], CELL > [st=Button] button { width: auto; margin: 0; justify-content: flex-start; }
 LINE { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
@@ -62,6 +63,7 @@ CELL [st=HorizontalBlock], LINE [st=HorizontalBlock] { row-gap: 0; }
 LINE [st=TextInput] { padding: .12rem 0; }
 .st-key-factors .st-key-opened { margin: .4rem 0; }
 .st-key-factors .st-key-opened, .st-key-factors .st-key-opened [st=VerticalBlock] { gap: .5rem; }
+GRID ROW > :last-child { padding-right: 0; }
 .st-key-sums .katex { font-size: 1.05rem; }
 .st-key-opened .katex { font-size: .98rem; }
 .st-key-sums .katex-display, .st-key-opened .katex-display { margin: 0; padding: .35rem 0 .5rem; overflow-x: auto; }
@@ -69,6 +71,7 @@ LINE [st=TextInput] { padding: .12rem 0; }
 [class*=st-key-case_fields_] > * { width: auto; min-width: 0; }
 @media (max-width: 640px) { /* the name on a line of its own, beneath it the classes side by side */
   CELL { padding-right: .6rem; }
+  GRID ROW > :first-child { grid-column: 1 / -1; border-bottom: 0; }
   LINE { flex-wrap: wrap; overflow: visible; gap: 0 .6rem; }
   LINE > [st=Column] { min-width: 0; flex: 1 1 0; }
   LINE > [st=Column]:first-child { flex-basis: 100%; }
@@ -89,10 +92,8 @@ LINE [st=TextInput] { padding: .12rem 0; }
 """ + "".join(
     f"""
 .st-key-factor_grid_{n} {{ grid-template-columns: {_widths(n, 1.25, "1rem")}; }}
-.st-key-factor_grid_{n} > :nth-child({n + 1}n of :not(ACROSS)) {{ padding-right: 0; }}
 @media (max-width: 640px) {{
   .st-key-factor_grid_{n} {{ grid-template-columns: {_widths(n, 0.0, ".6rem")}; }}
-  .st-key-factor_grid_{n} > :nth-child({n + 1}n + 1 of :not(ACROSS)) {{ grid-column: 1 / -1; border-bottom: 0; }}
 }}
 """
     for n in range(1, MOST_CLASSES + 1)
@@ -101,8 +102,8 @@ LINE [st=TextInput] { padding: .12rem 0; }
 
 def _sheet() -> str:
     sheet = _STYLE
-    for place in ("LINE", "CELL", "GRID", "ACROSS"):  # each may name those after it
-        sheet = sheet.replace(place, _PLACES[place])
+    for place, selector in _PLACES.items():  # each may name those after it
+        sheet = sheet.replace(place, selector)
     return private.style(sheet)
 
 

@@ -56,13 +56,14 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
     opened, of = current().seen(keys.FACTOR), current().seen(keys.FACTOR_CLASS)
     with st.container(key="factors"):
         steps = _page(working)
-        grid = st.container(key=f"factor_grid_{len(columns)}")  # cells one after the other, without an element more
-        class_heads(one, working, columns, cells=[grid] * (1 + len(columns)))
+        grid = st.container(key=f"factor_grid_{len(columns)}")  # its rows hold their cells, without an element more
+        class_heads(one, working, columns, cells=[_row(grid, "heads")] * (1 + len(columns)))
         for i, step in steps:
-            factor_title(grid.container() if step.given else grid, one, step)
+            row = _row(grid, i)
+            factor_title(row.container() if step.given else row, one, step)
             for k in columns:
                 here = notes.get(WorkingPlace(i, k, "factor"), []) + notes.get(WorkingPlace(i, k, "mean"), [])
-                with beside_badges(grid, here):
+                with beside_badges(row, here):
                     label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
                     st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True,
                               **on_click(_open(i, k, closing=(i, k) == (opened, of))))  # fmt: skip
@@ -74,6 +75,10 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
             left_out(one, working)
         _totals(grid, one, working, columns, notes, digits)
     _remarks(one, working)
+
+
+def _row(grid: Any, name: object) -> Any:
+    return grid.container(key=f"factor_row_{name}")
 
 
 def factor_title(cell: Any, one: CaseInUse, step: WorkingStep) -> None:
@@ -148,9 +153,10 @@ def _totals(
     digits: int,
 ) -> None:  # fmt: skip
     def line(word: str, about: str, number: Callable[[Working, int, int], str]) -> None:
-        grid.markdown(f"**{word}**", help=about)
+        row = _row(grid, number.__name__)
+        row.markdown(f"**{word}**", help=about)
         for k in columns:
-            grid.markdown(f"**{number(working, k, digits)}**")
+            row.markdown(f"**{number(working, k, digits)}**")
 
     if working.additive:
         line(factor_names.log_joint_word(working), _("All terms of the column added up."), render.log_joint)
@@ -158,10 +164,11 @@ def _totals(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
     if working.scores and not working.complement:
         explained = _("All factors of the column multiplied: with weights it is a score, not a probability.")
-    grid.markdown(f"**{factor_names.joint_word(working)}**", help=explained)
+    row = _row(grid, "joint")
+    row.markdown(f"**{factor_names.joint_word(working)}**", help=explained)
     for k in columns:
         here = notes.get(WorkingPlace(None, k, "joint"), [])
-        with beside_badges(grid, here):
+        with beside_badges(row, here):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             badges(here)
     if is_one_of_several(one):
