@@ -167,11 +167,11 @@ class NaiveBayes(GenerativeClassifier):
         parts: list[Factor] = [prior]
         constant, floored = [], []
         joint = self._joint_counts(stats)
-        numbers = [v for v in stats.schema if v.numeric and v.likelihood is None]
+        numbers = [v for v in stats.schema if _is_gaussian(v)]
         rule = GaussianRule(self._ddof, bool(self.tied_variance), float(self.var_floor))
         gaussians = iter(gaussian_leaves(numbers, stats.target.name, stats.moments, rule))
         for variable in stats.schema:
-            gaussian = next(gaussians) if variable.numeric and variable.likelihood is None else None
+            gaussian = next(gaussians) if _is_gaussian(variable) else None
             if not variable.discrete and _constant(stats, variable):
                 constant.append(variable.name)
                 continue
@@ -320,6 +320,11 @@ class NaiveBayes(GenerativeClassifier):
         for name, values in CHOICES.items():
             checked_word(name, getattr(self, name), values)
         checked_share("var_floor", self.var_floor)
+
+
+def _is_gaussian(variable: Variable) -> bool:
+    """Whether a column of numbers has no other likelihood, whether that is said of it or not."""
+    return variable.numeric and not traits(variable).by_value and variable.likelihood != JOINT_MULTINOMIAL
 
 
 def _constant(stats: SufficientStatistics, variable: Variable) -> bool:

@@ -224,3 +224,11 @@ def test_pivots_of_many_columns_are_those_of_each() -> None:
         values[::7, 1] = cell
         together = Schema.from_dtypes(pd.DataFrame(values, columns=list("abc")))
         assert [v.pivot for v in together] == [middle(np.array(column)) for column in values.T]
+
+
+def test_a_schema_may_say_that_a_column_is_gaussian() -> None:
+    X, y = np.random.default_rng(6).normal(size=(9, 2)), [0, 1, 1] * 3
+    said = Schema((Variable("x0", "continuous", likelihood="gaussian"), Variable("x1", "continuous")))
+    np.testing.assert_array_equal(
+        NaiveBayes(schema=said).fit(X, y).predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X)
+    )
