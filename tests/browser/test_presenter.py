@@ -19,7 +19,7 @@ from pages.runtime.state import State, encode
 from pages.shell.presented import PRESENTED
 from tests.apptest.opened import showing
 from tests.browser.looking import settled, soon, view_of
-from tests.browser.test_widths import MELONS, TOO_WIDE, VIEWS
+from tests.browser.views import MELONS, TOO_WIDE, VIEWS
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow

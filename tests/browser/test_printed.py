@@ -1,4 +1,5 @@
-"""Every page on paper: no sidebar, nothing to click on, the QR code of its state in the corner, figures as vectors."""
+"""Every page on paper: no sidebar, nothing to click on, the QR code of its state in the corner, figures as vectors; and
+every view on a phone and at a projector, as the page is open already."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from playwright.sync_api import Page, expect
 from pages.runtime.state import State, encode
 from tests.apptest.opened import showing
 from tests.browser.looking import settled, soon
-from tests.browser.test_widths import VIEWS
+from tests.browser.views import VIEWS, fits_and_shows_before_it_asks, in_turn
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow
@@ -62,16 +63,14 @@ MOST = 2_000_000
 
 def on_paper(page: Page, app: App, path: str, state: State) -> None:
     page.goto(f"{app.url}/{path}?s={encode(state)}")
+    page.wait_for_selector("h1")
     settled(page)
     soon(page, lambda: page.evaluate(DRAWN), lambda whole: whole)
     page.emulate_media(media="print")
 
 
-@pytest.mark.parametrize("view", SHOWN)
-def test_a_view_is_printed(app: App, new_page: Callable[..., Page], view: str) -> None:
-    path, state = SHOWN[view]
-    page = new_page()
-    on_paper(page, app, path, replace(state, language="en"))
+def printed_whole(page: Page) -> None:
+    """The page is on paper, and its file is printed."""
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     soon(page, lambda: page.evaluate(CONTROLS), lambda found: not found)
@@ -85,6 +84,21 @@ def test_a_view_is_printed(app: App, new_page: Callable[..., Page], view: str) -
     assert box is not None and box["y"] < 60, json.dumps(box)
     across = page.locator('[data-testid="stMainBlockContainer"]').bounding_box()
     assert across is not None and abs(box["x"] + box["width"] - across["x"] - across["width"]) < 60
+
+
+@pytest.mark.parametrize(("view", "languages"), in_turn(SHOWN))
+def test_a_view_is_printed_and_fits_narrow_screens(
+    app: App, new_page: Callable[..., Page], view: str, languages: tuple[str, ...]
+) -> None:
+    """One load of a page is looked at in all these ways: that costs most."""
+    path, state = SHOWN[view]
+    for language in languages:
+        page = new_page(has_touch=True)
+        on_paper(page, app, path, replace(state, language=language))
+        printed_whole(page)
+        if view in VIEWS:
+            page.emulate_media(media="screen")
+            fits_and_shows_before_it_asks(page, view)
 
 
 def test_an_exercise_keeps_its_blanks_in_ink_on_white(app: App, new_page: Callable[..., Page]) -> None:

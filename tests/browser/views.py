@@ -1,19 +1,17 @@
-"""Every view on a phone and at a projector: nothing is wider than its room, no word is cut, and what a page shows
-stands above what it is changed with."""
+"""The views of the app, and how one looks on a phone and at a projector: nothing is wider than its room, no word is
+cut, and what a page shows stands above what it is changed with."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
-import pytest
 from playwright.sync_api import Page
 
-from pages.runtime.state import Spec, State, encode
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import showing
-from tests.browser.looking import settled, soon
-from tests.conftest import App
+from tests.browser.looking import soon
 
 PHONE, PROJECTOR = (390, 844), (1024, 768)
 MELONS = State(table="watermelon3")
@@ -112,24 +110,15 @@ BENEATH_TITLE = """() => {
 """Pixels between the title's letters and what comes next."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("view", "languages"), in_turn(VIEWS))
-def test_a_view_fits_and_shows_before_it_asks(
-    app: App, new_page: Callable[..., Page], view: str, languages: tuple[str, ...]
-) -> None:
-    path, state = VIEWS[view]
-    for language in languages:
-        page = new_page(has_touch=True)
-        page.goto(f"{app.url}/{path}?s={encode(State(**{**state.__dict__, 'language': language}))}")
-        page.wait_for_selector("h1")
-        settled(page)
-        for (width, height), high in ((PHONE, PHONE[1]), (PROJECTOR, 550)):
-            page.set_viewport_size({"width": width, "height": height})
-            soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
-            soon(page, partial(page.evaluate, SMALL), lambda found: not found)
-            soon(page, partial(page.evaluate, BENEATH_TITLE), lambda gap: gap >= 8)
-            if view in PICTURE_FIRST:
-                soon(page, partial(page.evaluate, TOPS), partial(_first, high))
+def fits_and_shows_before_it_asks(page: Page, view: str) -> None:
+    """On a phone and at a projector; the page is open and has settled."""
+    for (width, height), high in ((PHONE, PHONE[1]), (PROJECTOR, 550)):
+        page.set_viewport_size({"width": width, "height": height})
+        soon(page, partial(page.evaluate, TOO_WIDE), lambda found: not found)
+        soon(page, partial(page.evaluate, SMALL), lambda found: not found)
+        soon(page, partial(page.evaluate, BENEATH_TITLE), lambda gap: gap >= 8)
+        if view in PICTURE_FIRST:
+            soon(page, partial(page.evaluate, TOPS), partial(_first, high))
 
 
 def _first(high: float, tops: list[float]) -> bool:
