@@ -66,17 +66,17 @@ def in_turn(names: Iterable[str]) -> list[tuple[str, str, str]]:
     return [(name, *looks[i % len(looks)]) for i, name in enumerate(names)]
 
 
-def of_each_figure(names: Iterable[str], most: int = 2) -> list[str]:
-    """So many of the lessons that show one figure with one sentence, on the page of their table; with
+def of_each_figure(names: Iterable[str]) -> list[str]:
+    """The first of the lessons that show one figure with one sentence, on the page of their table; with
     `BAYES_EVERY_LOOK=1` all of them."""
-    seen: dict[Any, list[str]] = {}
+    first: dict[Any, str] = {}
     for name in names:
         page = lessons()[name].page
         shown = PRESENTED[page or "start"](lesson_in_use.begun(name, State(language="en")))
-        seen.setdefault((page, shown.sentence, *shown.figure), []).append(name)
+        first.setdefault((page, shown.sentence, *shown.figure), name)
     if os.environ.get("BAYES_EVERY_LOOK") == "1":
         return list(names)
-    return [name for alike in seen.values() for name in alike[:most]]
+    return list(first.values())
 
 
 def presented(page: Page, app: App, path: str, state: State) -> None:
