@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from pages.active.files import digest
 from pages.runtime import view_keys as keys
@@ -36,16 +36,22 @@ def numbers(page: Page, drawing: str) -> list[str | None]:
     return [shown.get_attribute(f"data-{name}") for name in NUMBERS[drawing]]
 
 
+@pytest.fixture(scope="module")
+def without_network(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def offline(browser: Browser) -> Iterator[Callable[..., Page]]:
+def offline(without_network: BrowserContext) -> Iterator[Callable[[Path], Page]]:
     """Opens a file without a network; whatever it asks for, and every error, is a fault."""
     faults: list[str] = []
-    contexts = []
+    opened = []
 
-    def open_file(path: Path, **options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "offline": True} | options)
-        contexts.append(context)
-        page = context.new_page()
+    def open_file(path: Path) -> Page:
+        page = without_network.new_page()
+        opened.append(page)
         page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", lambda sent: None if sent.url == path.as_uri() else faults.append(sent.url))
@@ -53,8 +59,8 @@ def offline(browser: Browser) -> Iterator[Callable[..., Page]]:
         return page
 
     yield open_file
-    for context in contexts:
-        context.close()
+    for page in opened:
+        page.close()
     assert not faults
 
 
@@ -80,7 +86,7 @@ def saved_file(page: Page, folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("path", ["decisions", ""])
 def test_the_plane_shows_and_moves_the_same_numbers(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path, path: str
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path, path: str
 ) -> None:
     live = new_page()
     file = taken(
@@ -116,7 +122,7 @@ def test_the_plane_shows_and_moves_the_same_numbers(
 
 @pytest.mark.parametrize("table", ["watermelon3a", "iris"])
 def test_the_simplex_shows_and_moves_the_same_numbers(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path, table: str
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path, table: str
 ) -> None:
     live = new_page()
     file = taken(live, app, "decisions", State(table=table, language="en"), tmp_path, "The simplex")
@@ -137,7 +143,7 @@ def test_the_simplex_shows_and_moves_the_same_numbers(
 
 @pytest.mark.parametrize("beside", ["", "smoothing"])
 def test_the_nomogram_shows_and_moves_the_same_numbers(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path, beside: str
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path, beside: str
 ) -> None:
     live, melon = new_page(), State(table="watermelon3", language="en")
     state = melon.showing(keys.CASE_VIEW.to("nomogram"), keys.NOMOGRAM_BESIDE.to(beside))
@@ -161,7 +167,7 @@ def test_the_nomogram_shows_and_moves_the_same_numbers(
 
 
 def test_the_nomograms_decision_follows_the_losses_and_the_prior_of_its_file(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path
 ) -> None:
     live = new_page()
     melon = State(table="watermelon3", language="en", row=3, shelf=(Spec("laplace"),))
@@ -204,7 +210,7 @@ def test_the_nomograms_decision_follows_the_losses_and_the_prior_of_its_file(
     ],
 )
 def test_the_laboratorys_pictures_show_and_move_the_same_numbers(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path,
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path,
     view: dict[str, Any], drawing: str, name: str, moves: list[str],
 ) -> None:  # fmt: skip
     live = new_page()
@@ -222,7 +228,7 @@ def test_the_laboratorys_pictures_show_and_move_the_same_numbers(
 
 
 def test_the_plane_of_densities_follows_the_losses_of_its_file(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path
 ) -> None:
     live, state = new_page(), State(language="en")
     saved = offline(taken(live, app, "laboratory", state, tmp_path, "Known densities"))
@@ -249,7 +255,7 @@ def test_the_plane_of_densities_follows_the_losses_of_its_file(
 
 
 def test_a_line_and_a_climb_are_taken_along(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path
 ) -> None:
     live = new_page()
     saved = offline(taken(live, app, "projection", State(table="iris", language="en"), tmp_path, "The line"))
@@ -271,7 +277,7 @@ def test_a_line_and_a_climb_are_taken_along(
 
 @pytest.mark.parametrize("network", ["asia", "watermelon", "burglary"])
 def test_the_network_answers_every_click_as_the_page(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path, network: str
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path, network: str
 ) -> None:
     live = new_page()
     state = State(language="en").showing(keys.NET_TAB.to("ask"), keys.NET.to(network))
@@ -297,7 +303,7 @@ def test_the_network_answers_every_click_as_the_page(
 
 
 def test_markup_in_a_table_is_text_in_a_file(
-    app: App, new_page: Callable[..., Page], offline: Callable[..., Page], tmp_path: Path
+    app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path
 ) -> None:
     live, content = new_page(), hostile.scripted()
     state = State(table=f"upload:{digest(content)}", language="en", shelf=(Spec(preset="laplace"),))
