@@ -38,9 +38,7 @@ def unwritten(
     place: Path, error: OSError | StoreError, piece: Piece | None = None, *, kept: bool = False
 ) -> StoreError:
     """What is said where an answer cannot be written, at the rows of a batch; and that what was before is `kept`."""
-    reason = error.message.params.get("reason", error.message) if isinstance(error, StoreError) else (
-        error.strerror or str(error)
-    )  # fmt: skip
+    reason = _reason(error)
     if piece is None:
         return StoreError("'{path}' cannot be written: {reason}", path=str(place), reason=reason)
     if kept:
@@ -60,6 +58,12 @@ def unwritten(
         file=piece.block.file,
         number=piece.block.number,
     )
+
+
+def _reason(error: OSError | StoreError) -> object:
+    if isinstance(error, StoreError):
+        return error.message.params.get("reason", error.message)
+    return error.strerror or str(error)
 
 
 class AnswerWriter(Protocol):
@@ -259,14 +263,14 @@ class KeptAnswers:
             try:
                 self._keep()
                 self._together()
-            except StoreError as failed:
+            except (OSError, StoreError) as failed:
                 if not self.state.exists():
-                    raise
+                    raise unwritten(self.place, failed) from failed
                 raise StoreError(
                     "'{path}' cannot be written: {reason}, at its end; what was written before is kept, and the same "
                     "again goes on from there",
                     path=str(self.place),
-                    reason=failed.message.params.get("reason", failed.message),
+                    reason=_reason(failed),
                 ) from failed
             self.state.unlink(missing_ok=True)
             rmtree(self.folder, ignore_errors=True)

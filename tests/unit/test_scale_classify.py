@@ -488,6 +488,32 @@ def test_answers_that_are_kept_are_refused_where_they_are_of_something_else(tmp_
     assert out.read_bytes() == head + b"1\n2\n3\n" and answers.counts.tolist() == [2, 2, 0] and not folder.exists()
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_answers_that_find_no_room_at_their_end_are_said_to_be_kept(
+    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema, place = pa.schema([("n", pa.int64())]), tmp_path / "a.parquet"
+    answers = KeptAnswers(tmp_path / "kept", place, schema, 1, ("model=x",), ())
+
+    def full(*_given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    why = r"a\.parquet' cannot be written: No space left on device" + (
+        ", at its end; what was written" if kept else "$"
+    )
+    monkeypatch.setattr(answers, "_together", full)
+    if not kept:
+        monkeypatch.setattr(written_answers, "save_passes", full)
+
+    def write() -> None:
+        with answers:
+            answers.add({"n": pa.array([1, 2])}, np.array([2, 0]), Reached(0, 0, 2, 2))
+
+    with pytest.raises(StoreError, match=why):
+        write()
+    assert not place.exists() and (tmp_path / "kept" / "state").exists() == kept
+
+
 def _full(*_given: object) -> None:
     raise FileExistsError(17, "File exists")
 
