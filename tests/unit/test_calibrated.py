@@ -450,3 +450,15 @@ def test_reasons_are_columns_and_never_the_calibration() -> None:
     decision = scored.decide(LossMatrix.zero_one(scored.ledger.classes))
     told = reasons(model, rows, decision, posterior, np.arange(2))
     assert all("size" in text and "calibration" not in text for text in told)
+
+
+def test_where_nothing_can_be_learnt_the_posteriors_stay() -> None:
+    half = np.log(np.full((4, 2), 0.5))
+    truth = np.array([0, 1, 1, 1])
+    # one log-odds for all: only the shift can be learnt, to Platt's targets (n₊+1)/(n₊+2) = 4/5 and 1/(n₋+2) = 1/3
+    found = np.exp(calibrator(half, truth, method="platt")(half))
+    np.testing.assert_allclose(found[:, 1], (3 * 4 / 5 + 1 / 3) / 4)
+    sure = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    assert calibrator(sure, np.array([1, 0])).temperature == 1.0  # every truth was held impossible
+    for method in ("platt", "isotonic"):  # infinite log-odds cannot be moved
+        np.testing.assert_array_equal(calibrator(sure, np.array([0, 1]), method=method)(sure), sure)

@@ -816,3 +816,15 @@ def test_hints_speak_of_the_parents() -> None:
                            classes=CLASSES)  # fmt: skip
     assert "6 (6 pairs of a class and a value)" in str(hint(member, 0, 0, "6/17"))
     assert str(hint(member, 0, 0, "0.9")).startswith("Count the rows with 好瓜 = 是 and 敲声 = 浊响, and add 1; divide")
+
+
+def test_the_hint_of_each_kind_of_factor_says_what_to_count() -> None:
+    X = pd.DataFrame({"u": [3, 0, 1, 2, 4, 0], "v": [1, 2, 5, 0, 0, 3]})
+    y = ["a", "a", "a", "b", "b", "b"]
+    together = derive(NaiveBayes(likelihoods="joint-multinomial").fit(X, y), X[:1])
+    assert "over the sum of all columns of the multinomial" in str(hint(together, 1, 0, "0.9"))
+    parts = parts_of("watermelon3")
+    model = TAN(discretize=None, alpha=2.0, schema=parts.schema.features).fit(parts.X, parts.y)
+    found = derive(model, parts.X.iloc[[0]], classes=CLASSES)
+    place = next(i for i, step in enumerate(found.steps) if step.row.child == "密度")
+    assert "2 pseudo-observations with the mean and the variance of the whole class" in str(hint(found, place, 0, "9"))

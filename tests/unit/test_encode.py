@@ -18,6 +18,7 @@ from bayes_engine.table import levels as distinct
 from bayes_engine.table.dataframes import as_frame
 from bayes_engine.table.encode import MISSING, code_dtype, encode, encode_levels, observe, unseen_code
 from bayes_engine.table.levels import distinct_codes
+from bayes_engine.table.spelled_cells import spellings_of
 
 COLOUR = Variable("colour", "categorical", ("green", "dark"))
 DENSITY = Variable("density", "continuous")
@@ -200,3 +201,15 @@ def test_days_that_are_levels_keep_their_place(unit: Any) -> None:
     days = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-01"]).as_unit(unit), name="when")
     target, found, *_ = encode_target(days.astype("category"), None, 3)
     assert found.tolist() == [0, 1, 0] and target.levels == (pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02"))
+
+
+def test_spellings_of_many_categories_come_in_the_order_of_their_first_cells() -> None:
+    """Codes of two bytes, of more cells than are looked at at once."""
+    rng = np.random.default_rng(0)
+    levels = [f"v{i}" for i in range(300)]
+    codes = np.r_[rng.integers(0, 40, 70_000), rng.permutation(260)]
+    column = pd.Series(pd.Categorical.from_codes(codes, levels))
+    own, spelled = spellings_of(column)
+    theirs, expected = pd.factorize(column.astype(object))
+    assert spelled == list(expected)
+    np.testing.assert_array_equal(own, theirs)

@@ -111,3 +111,8 @@ def test_a_pattern_that_is_none_is_refused() -> None:
         PDAG("ab", [("a", "b")], [("b", "a")])
     with pytest.raises(ParameterError, match="no node"):
         PDAG("ab", [("a", "c")])
+
+
+def test_a_node_that_stands_twice_is_named() -> None:
+    with pytest.raises(ParameterError, match="the node 'a' stands twice"):
+        DAG(("a", "b", "a"), [])

@@ -7,13 +7,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, dirichlet
 from sklearn import naive_bayes as theirs
 
-from bayes_engine import NaiveBayes, SelectiveNaiveBayes, SemiSupervisedNB, load_dataset, load_model, save_model
+from bayes_engine import (
+    Dirichlet,
+    NaiveBayes,
+    SelectiveNaiveBayes,
+    SemiSupervisedNB,
+    load_dataset,
+    load_model,
+    save_model,
+)
 from bayes_engine.decision.ask import ask
 from bayes_engine.decision.regions import axis_of, posterior_plane
 from bayes_engine.errors import EstimationWarning, ParameterError, TableError
+from bayes_engine.factors.joint_multinomial import CountShare, JointCounts
+from bayes_engine.factors.sources import Complement
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.uncertainty.credible import credible
 from bayes_engine.uncertainty.plausible import log_odds, plausible
@@ -163,3 +173,42 @@ def test_the_band_of_a_row_is_that_of_one_dirichlet_and_each_shares_of_its_beta(
         for sample in (drawn, own):
             assert abs(sample.mean() - exact.mean) < 5 * exact.sd / n**0.5
             assert sample.std() == pytest.approx(exact.sd, rel=0.02)
+
+
+def test_scores_of_counts_say_their_shares_and_take_no_row_out() -> None:
+    X, y = counted(20)
+    model = ComplementNaiveBayes(alpha=0.5).fit(X, y)
+    case = X.iloc[[2]]
+    worked = derive(model, case)
+    for step in (s for s in worked.steps if s.row.child in X):
+        for label, source in zip(worked.classes, step.sources, strict=True):
+            others = X[(y != label).to_numpy()].to_numpy().sum(axis=0) + 0.5
+            j = list(X).index(step.row.child)
+            share = others[j] / others.sum()
+            assert isinstance(source, Complement) and isinstance(source.base, CountShare)
+            assert source.base.share.value == pytest.approx(share)
+            assert source.log_value == pytest.approx(-case.iloc[0, j] * np.log(share))
+    leaf = model.factor_.part_of("u")[0]
+    assert leaf.gathers("v") is False
+    with pytest.raises(ParameterError, match="scores"):
+        leaf.posterior(model.target_)
+
+
+def test_the_posterior_of_shares_is_scipys_dirichlet() -> None:
+    X, y = counted(20)
+    model = NaiveBayes(likelihoods=TOGETHER, alpha=0.5).fit(X, y)
+    leaf = model.factor_.part_of("u")[0]
+    found = leaf.posterior(None)
+    for c, label in enumerate("abc"):
+        weight = X[(y == label).to_numpy()].to_numpy().sum(axis=0) + 0.5
+        np.testing.assert_allclose(found.mean[c], dirichlet(weight).mean())
+        np.testing.assert_allclose(found.variance[c], dirichlet(weight).var())
+    nothing = model._encode(X.iloc[[0]] * 0)
+    assert found.log_ratio(nothing, 0, 1) == (0.0, 0.0)  # of a row that counts nothing
+
+
+def test_an_m_estimate_of_one_multinomial_leans_on_the_shares_of_all_rows() -> None:
+    sums = np.array([[6.0, 2.0], [1.0, 5.0]])
+    counts = JointCounts(("goals", "fouls"), sums, (Dirichlet.m_estimate(2.0), Dirichlet.m_estimate(2.0)))
+    share = (sums + 2.0 * sums.sum(axis=0) / sums.sum()) / (sums.sum(axis=1, keepdims=True) + 2.0)
+    np.testing.assert_allclose(np.exp(counts.log_share), share)

@@ -6,12 +6,15 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import io
+import zipfile
 
 import openpyxl
 import pandas as pd
 import pytest
 
 from bayes_engine.errors import ReadError
+from bayes_engine.table.notes import Note
+from bayes_engine.table.other_notations import as_delimited
 from bayes_engine.table.read import read_table
 from tests.conftest import crossed, slowly
 from tests.unit.test_inferred_reading import BODY, PLAIN, said
@@ -235,3 +238,39 @@ def test_arff_sparse_rows_weights_remarks_and_dates() -> None:
     assert dated.frame["d"].tolist()[0] == pd.Timestamp("2024-01-05")
     with pytest.raises(ReadError, match="'bag' of the ARFF file is relational"):
         read_table(b"@relation r\n@attribute bag relational\n @attribute a numeric\n@end bag\n@data\n'1',u\n")
+
+
+@pytest.mark.parametrize("text", [
+    b'{"columns": ["a", "a"], "data": [[1, 2]]}', b'{"columns": ["a"], "data": [[1, 2]]}', b'{}', b'{"a": 1',
+    b'{"columns": ["a"], "data": [[{"b": 1}], [2]]}', b'{"columns": ["index"], "index": ["x"], "data": [[1]]}',
+    b"ms=5 to=db\nms=7 to=api\nms=9 to=db\n" + b"ms=5 to=db\n" * 300 + b"and nothing more\n",
+    b"> a,b\n> 1,2\n3,4\n", b"# x\n 1 2\n 3 4\n  5 6\n", b'"a b"  1\n"c d"  2 3\n', b'"a"  1\n"c"  2\n"d"  3\n',
+    b"1 2:3\n" * 40 + b"1 :\n",
+])  # fmt: skip
+def test_what_is_nearly_another_notation_stays_as_it_is(text: bytes) -> None:
+    notes: list[Note] = []
+    assert as_delimited(text, notes) == text and not notes
+
+
+def zipped(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a.csv", content)
+    return out.getvalue()
+
+
+def test_archives_within_archives_passwords_and_control_characters_are_named() -> None:
+    plain = zipped(b"a,b\n1,2\n")
+    locked = bytearray(plain)
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        locked[locked.index(mark) + at] |= 1
+    for data, why in (
+        (bytes(locked), "protected by a password"), (zipped(b"\x1f\x8b" + b"x" * 20), "holds a gzip file"),
+        (b"a,b\n" + b"\x02\x03\x04" * 40, "the file is binary, not a CSV or text table"),
+    ):  # fmt: skip
+        with pytest.raises(ReadError, match=why):
+            read_table(data)
+    pages = b"a,b\n1,u\n2,v\n\x0c3,u\n4,v\n"
+    reading = read_table(pages)
+    assert reading.frame["a"].tolist() == [1, 2, 3, 4]
+    assert any("page breaks at the beginning of lines" in str(note.message) for note in reading.report)
