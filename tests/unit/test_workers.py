@@ -235,7 +235,106 @@ def test_a_short_call_does_not_wait_for_a_long_one(workers: Pool, monkeypatch: p
     other.stop.set()
     long.join(PATIENCE)
     other.join(PATIENCE)
-    until(lambda: [worker.call for worker in workers.processes] == [None])  # the second is not kept
+    until(lambda: [worker.call for worker in workers.processes] == [None, None])  # the second is kept for a time
+    monkeypatch.setattr(pool, "KEPT", 0.0)
+    workers.end_spare()
+    until(lambda: [worker.call for worker in workers.processes] == [None])
+
+
+class Process(Worker):
+    """A process that does nothing by itself."""
+
+    def __init__(self, *_: object) -> None:
+        self.call, self.is_ready, self.is_closed, self.free_since = None, False, False, 0.0
+
+    def send(self, call: Call, *, stop: bool = False) -> None:
+        pass
+
+    give_way = lambda self: None  # noqa: E731
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class Doing:
+    """A pool of one worker and what its processes say, by a clock that stands until it is put on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.looks = 0.0, list[float]()
+
+        class Timer:
+            def __init__(_, seconds: float, __: object) -> None:
+                self.looks.append(seconds)
+
+            start = cancel = lambda _: None
+
+        monkeypatch.setattr(pool, "Worker", Process)
+        monkeypatch.setattr(pool, "LONG", 1.0)
+        monkeypatch.setattr(threading, "Timer", Timer)
+        self.there = Pool(1, lambda: self.now)
+        self.started = self.there.processes
+
+    def begins(self) -> Call:
+        """A call, and what starts for it is ready."""
+        call = Call(b"", None)
+        with self.there.lock:
+            self.there.calls.append(call)
+            self.there._hand_out()
+        self.are_ready()
+        assert call.worker is not None
+        return call
+
+    def are_ready(self) -> None:
+        for process in self.started:
+            if process.is_coming:
+                self.there._heard(process, child.Ready())
+
+    def lasts(self, call: Call) -> None:
+        assert call.worker is not None
+        self.there._heard(call.worker, child.Far(call.number, (1.0, 2), 1.5))
+        self.are_ready()
+
+    def ends(self, call: Call, memory: int = 1) -> None:
+        assert call.worker is not None
+        self.there._heard(call.worker, child.Answer(call.number, b"x", False, (), memory))
+
+    def closed(self) -> list[bool]:
+        return [process.is_closed for process in self.started]
+
+
+def test_short_calls_beside_long_ones_use_one_process_more_which_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    doing = Doing(monkeypatch)
+    for _ in range(3):  # fits, one after the other
+        doing.lasts(long := doing.begins())
+        for _ in range(2):
+            doing.ends(doing.begins())
+        doing.ends(long)
+        doing.now += pool.KEPT / 2
+        doing.there.end_spare()
+    assert len(doing.started) == 2 and doing.closed() == [False, False]
+    assert doing.looks[0] == pool.KEPT  # after it was free, it is looked at
+    doing.ends(doing.begins())  # by the first
+    doing.now += pool.KEPT / 2
+    doing.there.end_spare()
+    assert doing.closed() == [False, True]
+
+
+def test_a_process_more_that_holds_much_memory_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    doing = Doing(monkeypatch)
+    doing.lasts(long := doing.begins())
+    doing.ends(long, pool.SPARE_HELD + 1)
+    assert doing.closed() == [True, False]
+
+
+def test_where_all_have_long_calls_one_more_starts_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    doing = Doing(monkeypatch)
+    doing.lasts(doing.begins())
+    doing.ends(doing.begins(), pool.HELD + 1)  # the second is ended
+    assert doing.closed() == [False, True] and not doing.there.is_ready
+    del doing.started[1]
+    doing.there.start()
+    doing.are_ready()
+    assert len(doing.started) == 2 and doing.there.is_ready
 
 
 def test_what_nobody_looks_at_comes_last() -> None:

@@ -2,9 +2,10 @@
 stops it once it runs; it ends with the first process that dies, and lets short calls wait behind long ones.
 
 So many calls that are short go on at a time as there are `workers`, and besides them so many long ones: a call that has
-worked for `child.LONG` seconds makes room for the next short one. Where there are as many long ones already it is
-stopped, and begun anew when its turn comes. What nobody on screen waits for comes last. While pages compute, long
-calls wait (`give_way`).
+worked for `child.LONG` seconds makes room for the next short one, in a process more than there are `workers`. One such
+is kept until it has had no call for `KEPT` seconds: its start costs a second of work and more, and long calls follow
+each other. Where there are as many long ones already a call is stopped, and begun anew when its turn comes. What nobody
+on screen waits for comes last. While pages compute, long calls wait (`give_way`).
 
 Where a process dies its call is done again, once: then it is refused in words. Where no process can be started at all,
 calls are computed here.
@@ -17,6 +18,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -36,6 +38,9 @@ STOP_WITHIN = 2.0
 """Seconds after which a process is ended that has not stopped its call."""
 HELD = 700_000_000
 """Bytes of memory beyond which a process is ended once its call is answered, and another takes its place."""
+KEPT, SPARE_HELD = 60.0, 350_000_000
+"""Seconds without a call after which a process more than there are workers is ended; bytes of memory beyond which it is
+ended at once. One more at most is kept."""
 TRIES = 2
 """So often a call is begun whose process dies, and so many processes in a row may die before they are ready."""
 OWN = {
@@ -81,6 +86,7 @@ class Worker:
     def __init__(self, heard: Callable[[Worker, Any], None], ended: Callable[[Worker], None]) -> None:
         self.call: Call | None = None
         self.is_ready = self.is_closed = False
+        self.free_since = 0.0
         self._sending = threading.Lock()
         self._heard, self._ended = heard, ended
         self.process = subprocess.Popen(
@@ -139,23 +145,27 @@ class Worker:
 class Pool:
     """Up to `workers` processes, and as many more while calls are long."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.workers = workers
+        self.clock = clock
+        self._due: threading.Timer | None = None  # the next look at what is not needed any more
         self.processes: list[Worker] = []
         self.calls: list[Call] = []  # in the order in which they are begun
         self.in_vain = 0  # processes in a row that died before they were ready
         self.lock = threading.RLock()
 
     def start(self) -> None:
-        """Start the first process, which takes a second or two until it is ready; others follow once they are
-        needed."""
+        """Start the first process, which takes a second or two until it is ready; others follow once they are needed.
+        So does one for short calls, where all have long ones."""
         with self.lock:
-            self._hand_out(spare=not self.processes)
+            self._hand_out(spare=all(one.is_closed or _has_long(one) for one in self.processes))
 
     def close(self) -> None:
         """End all processes; who still waits is answered from here."""
         with self.lock:
             self.workers = 0
+            if self._due is not None:
+                self._due.cancel()
             for worker in self.processes:
                 worker.process.kill()
 
@@ -168,8 +178,7 @@ class Pool:
     def is_ready(self) -> bool:
         """Whether there is a process that has imported what it needs and does nothing, or something short."""
         with self.lock:
-            ready = [one for one in self.processes if one.is_ready and not one.is_closed]
-            return any(one.call is None or not one.call.is_long for one in ready)
+            return any(one.is_ready and not one.is_closed and not _has_long(one) for one in self.processes)
 
     def compute(self, work: Callable[[], Any], asker: Asker | None = None) -> Any:
         """What `work` comes to (a partial of a function that a new interpreter can import), computed in a process.
@@ -200,7 +209,7 @@ class Pool:
     def give_way(self) -> None:
         """Tell those that have long calls whether pages compute at this moment."""
         for worker in self.processes.copy():
-            if (call := worker.call) is not None and call.is_long:
+            if _has_long(worker):
                 worker.give_way()
 
     def _in_order(self) -> list[Call]:
@@ -270,8 +279,9 @@ class Pool:
     def _heard(self, worker: Worker, what: Ready | Far | Answer) -> None:
         if isinstance(what, Ready):
             with self.lock:
-                worker.is_ready, self.in_vain = True, 0
+                worker.is_ready, worker.free_since, self.in_vain = True, self.clock(), 0
                 self._hand_out()
+                self._look_later()
         elif isinstance(what, Answer):
             self._answered(worker, what)
         elif (call := worker.call) is not None and call.number == what.number:
@@ -303,9 +313,32 @@ class Pool:
                 else:
                     call.worker = None  # it was stopped, and waits for its turn
                 call.news.set()
-            if answer.memory > HELD or sum(one.is_free for one in self.processes) > self.workers:
+            worker.free_since = self.clock()
+            more = len(self._free()) - self.workers
+            if answer.memory > HELD or more > 1 or (more == 1 and answer.memory > SPARE_HELD):
                 worker.close()
             self._hand_out()
+            self._look_later()
+
+    def _free(self) -> list[Worker]:
+        """Those that do nothing, who is so for the longest time first. Under the lock."""
+        return sorted((one for one in self.processes if one.is_free), key=lambda one: one.free_since)
+
+    def _look_later(self) -> None:
+        """See to it that a process more than there are workers does not stay. Under the lock."""
+        if self._due is None and self.workers and len(free := self._free()) > self.workers:
+            self._due = threading.Timer(max(free[0].free_since + KEPT - self.clock(), 0.0), self.end_spare)
+            self._due.daemon = True
+            self._due.start()
+
+    def end_spare(self) -> None:
+        """End of the processes more than there are workers those that have had no call for `KEPT` seconds."""
+        with self.lock:
+            self._due, free = None, self._free()
+            for worker in free[: max(len(free) - self.workers, 0)]:
+                if self.clock() - worker.free_since >= KEPT:
+                    worker.close()
+            self._look_later()
 
     def _ended(self, worker: Worker) -> None:
         with self.lock:
@@ -322,6 +355,10 @@ class Pool:
                 call.news.set()
             self._hand_out()
             self.start()
+
+
+def _has_long(worker: Worker) -> bool:
+    return (call := worker.call) is not None and call.is_long
 
 
 def _value(answer: Answer | WorkerLost) -> Any:
