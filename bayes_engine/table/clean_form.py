@@ -89,16 +89,21 @@ def _by_rules(few: bytes) -> CleanForm | None:
     if grid.widths[0] != layout.width or unlike_letters(text):
         return None
     cells = rows.cells.head(_TOP)
-    return _form_by([cells[j].tolist() for j in cells], layout.names, dialect.delimiter)
+    columns = [cells[j].tolist() for j in cells]
+    return _form_by(columns, layout.names, dialect.delimiter, list(map(is_typed, columns)))
 
 
-def _form_by(columns: Sequence[Sequence[str]], names: tuple[str, ...], delimiter: str) -> CleanForm | None:
-    """The form, by the cells of the first rows of each column; None where these may be versions or months."""
+def _form_by(
+    columns: Sequence[Sequence[str]], names: tuple[str, ...], delimiter: str, typed: Sequence[bool]
+) -> CleanForm | None:
+    """The form, by the cells of the first rows of each column, and whether these are values; None where they may be
+    versions or months."""
     distinct = [list(dict.fromkeys(cells)) for cells in columns]
     if any(version_among(some) or all(map(MONTH_NUMBER.fullmatch, some)) for some in distinct):
         return None
     words = {name: "category" if 2 * len(some) <= len(cells) else "str"
-             for name, some, cells in zip(names, distinct, columns, strict=True) if not is_typed(cells)}  # fmt: skip
+             for name, some, cells, is_one in zip(names, distinct, columns, typed, strict=True)
+             if not is_one}  # fmt: skip
     pointed = (name for name, some in zip(names, distinct, strict=True)
                if name not in words and any(map(_POINT.fullmatch, some)))  # fmt: skip
     return CleanForm(names, delimiter, words, frozenset(pointed))
@@ -124,11 +129,11 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
     if end == "\r\n" and not text.count(end) == text.count("\r") == text.count("\n"):
         return None
     lines = text.removesuffix(end).split(end)
-    records = [line.split(own) for line in lines]
-    width = len(records[0])
-    if width < 2 or any(len(record) != width for record in records):
+    width = lines[0].count(own) + 1
+    if width < 2 or any(line.count(own) != width - 1 for line in lines):
         return None
-    columns = list(zip(*records, strict=True))
+    flat = own.join(lines).split(own)
+    columns = [tuple(flat[j::width]) for j in range(width)]
     if '"' in text:
         columns = [tuple(map(_unquoted, column)) for column in columns]
     names = tuple(column[0] for column in columns)
@@ -136,11 +141,12 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
     if not all(map(_is_word, names)) or unique_names(names, notes) != list(names) or notes:
         return None
     cells = [column[1:] for column in columns]
-    words = [set(column) for column in cells if not are_plain(column)]
+    typed = list(map(are_plain, cells))
+    words = [set(column) for column, is_one in zip(cells, typed, strict=True) if not is_one]
     if len(words) == width or not all(map(_is_word, set().union(*words))):
         return None
     if any(name in column for name, column in zip(names, cells, strict=True)) or (
-        not are_plain(cells[0]) and any(map(label_of, set(cells[0])))
+        not typed[0] and any(map(label_of, words[0]))
     ):
         return None
     beyond = "" if text.isascii() else "".join(c for c in text if not c.isascii())
@@ -153,7 +159,7 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
         refuse_foreign_text(few)
     except ReadError:
         return None
-    return _form_by([column[:_TOP] for column in cells], names, own)
+    return _form_by([column[:_TOP] for column in cells], names, own, typed)  # of words none is a value
 
 
 _USUAL = (b",", b";", b"\t", b"|")

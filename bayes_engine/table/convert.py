@@ -230,7 +230,8 @@ def convert_column(
             text = _text(texts, missing, position, plainly=True)
             return text._replace(notes=(no_dates_note(name, rest, when, by_rule(position)),))
         free = identifier is None and phone is None and not codes_alone and when is None
-        rows_of_each = dict(zip(rest, counts_of(codes, len(bare))[known].tolist(), strict=True)) if free else {}
+        counts = counts_of(codes, len(bare)) if free else None
+        rows_of_each = {} if counts is None else dict(zip(rest, counts[known].tolist(), strict=True))
         beside = annotated_numbers(rows_of_each, decimal, words=both and missing is None) if free else None
         if beside is not None and (missing is None or not any(map(is_number, missing))):
             known = [k and b not in beside.gone for b, k in zip(bare, known, strict=True)]
@@ -244,7 +245,7 @@ def convert_column(
                 beside.numbers.mark, beside.doubtful,
             )  # fmt: skip
         text = _text(
-            texts, missing, position, identifier=identifier, phone=phone, code=rest[0] if codes_alone else None
+            texts, missing, position, counts, identifier=identifier, phone=phone, code=rest[0] if codes_alone else None
         )
         return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
 
@@ -359,6 +360,7 @@ def _text(
     texts: Spellings,
     missing: Sequence[str] | None,
     position: int,
+    counts: NDArray[np.intp] | None = None,
     *,
     identifier: str | None = None,
     phone: str | None = None,
@@ -366,7 +368,7 @@ def _text(
     plainly: bool = False,
 ) -> ConvertedColumn:
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
-    anywhere are taken out."""
+    anywhere are taken out. `counts` are the cells of each spelling, where these are known."""
     name, notes = str(texts.column.name), list[Note]()
     written = not isinstance(texts.column.dtype, pd.CategoricalDtype)  # whether the column holds what is spelled
     if not plainly and (stripped := without_spaces(texts)) is not None:
@@ -375,7 +377,7 @@ def _text(
         notes.append(note("column '{column}': the spaces around {n} cells are left out: '{example}' is '{value}'",
                           "warning", column=name, n=n, example=one[:40], value=one.strip()[:40])
                      .offering(as_text(position)))  # fmt: skip
-        texts, written = stripped, False
+        texts, written, counts = stripped, False, None
     column, codes, spelled, bare = texts
     by_rule = MISSING_AS_TEXT if plainly else ALWAYS_MISSING
     tokens = by_rule if missing is None else frozenset(("", *missing))
@@ -419,7 +421,8 @@ def _text(
                      .offering(as_numbers(position)))  # fmt: skip
     else:
         times = dict.fromkeys(kept, 0)
-        for b, n in zip(bare, counts_of(codes, len(bare)).tolist(), strict=True):
+        counts = counts_of(codes, len(bare)) if counts is None else counts
+        for b, n in zip(bare, counts.tolist(), strict=True):
             if b in times:
                 times[b] += n
         notes += spelling_notes(name, spelled, bare, times, position)

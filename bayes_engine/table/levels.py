@@ -38,6 +38,20 @@ def sort_levels(values: Iterable[Any], column: str = "class") -> tuple[Level, ..
         ) from None
 
 
+def has_missing(column: pd.Series) -> bool:
+    """Whether a cell is missing, without a mark for every cell where the column holds floats or Arrow's strings.
+
+    >>> has_missing(pd.Series([1.0, np.nan])), has_missing(pd.Series(["a", None])), has_missing(pd.Series([1, 2]))
+    (True, True, False)
+    """
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return dtype.kind == "f" and len(column) > 0 and bool(np.isnan(column.to_numpy().min()))
+    if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
+        return bool(column.array.__arrow_array__().null_count)
+    return bool(column.hasnans)
+
+
 def observed(column: pd.Series) -> list[Any]:
     """The distinct, non-missing values of a column, as plain Python scalars.
 
@@ -46,7 +60,7 @@ def observed(column: pd.Series) -> list[Any]:
     if isinstance(column.dtype, pd.StringDtype):
         return list(distinct_codes(column)[1])
     try:
-        values = (column.dropna() if column.hasnans else column).unique()
+        values = (column.dropna() if has_missing(column) else column).unique()
     except TypeError:
         raise _strange(column, lambda cell: not pd.api.types.is_hashable(cell)) from None
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":

@@ -22,7 +22,16 @@ from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.kinds import Kind as Kind  # noqa: PLC0414
 from bayes_engine.table.kinds import Level as Level  # noqa: PLC0414
 from bayes_engine.table.kinds import Role as Role  # noqa: PLC0414
-from bayes_engine.table.levels import SORTS, Sort, distinct_as_written, observed, sort_levels, sort_of_objects, written
+from bayes_engine.table.levels import (
+    SORTS,
+    Sort,
+    distinct_as_written,
+    has_missing,
+    observed,
+    sort_levels,
+    sort_of_objects,
+    written,
+)
 from bayes_engine.table.target_names import target_strength
 from bayes_engine.table.text import HAN, TextRule
 
@@ -370,23 +379,24 @@ def _numerals(levels: Sequence[object]) -> bool:
 _NUMERAL = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?")
 
 
-_FEW = 1000
-"""Rows of a column of numbers in which it often shows that there are more than two."""
+_FIRST, _FEW = 32, 1000
+"""Rows of a column of numbers in which it often, and mostly, shows that there are more than two."""
 
 
 def _distinct(values: pd.Series) -> tuple[list[Any], bool]:
     """The distinct values of a column without missing cells, and whether that is all of them: of numbers three will do
     for most that is asked of them, and the first rows may have as many."""
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf" and len(values) > _FEW:
-        first = pd.unique(values.to_numpy()[:_FEW]).tolist()
-        if len(first) > 2:
-            return first, False
+        for rows in (_FIRST, _FEW):
+            first = pd.unique(values.to_numpy()[:rows]).tolist()
+            if len(first) > 2:
+                return first, False
     return observed(values), True
 
 
 def _infer(name: str, column: pd.Series, numerals: bool, known: list[Any] | None = None) -> Variable:
     """Kind and role of one column, from its dtype and its values, of which the distinct ones may be known."""
-    values = column.dropna() if column.hasnans else column
+    values = column.dropna() if has_missing(column) else column
     distinct, all_of_them = _distinct(values) if known is None else (known, True)
     of_objects = pd.api.types.is_object_dtype(column.dtype)
     if (of_objects and SORTS.get(pd.api.types.infer_dtype(values)) == "number") or (numerals and _numerals(distinct)):

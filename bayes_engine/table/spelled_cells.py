@@ -28,13 +28,13 @@ def spellings_of(column: pd.Series) -> tuple[NDArray[np.integer], list[str]]:
     if own is None or not len(own) or own.min() < 0:
         codes, levels = pd.factorize(column)
         return codes, np.asarray(levels, dtype=object).tolist()
-    categories = column.cat.categories
+    spelled = column.cat.categories.tolist()
     n = len(own)
-    first = _first(own, len(categories))
+    first = _first(own, len(spelled))
     order = np.argsort(first, kind="stable")[: int((first < n).sum())]
-    place = np.zeros(len(categories), dtype=own.dtype)
+    place = np.zeros(len(spelled), dtype=own.dtype)
     place[order] = np.arange(len(order))
-    return mapped(place, own), categories[order].astype(object).tolist()
+    return mapped(place, own), [spelled[i] for i in order.tolist()]
 
 
 def _first(codes: NDArray[np.integer], n_codes: int) -> NDArray[np.intp]:
