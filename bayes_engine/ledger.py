@@ -91,11 +91,18 @@ class Ledger:
     def contributions(self, for_: Any, against: Any) -> pd.DataFrame:
         """(n, rows) log p(x_j|for)/p(x_j|against) by row name: they add up to the log-odds. ±inf where one side is
         impossible, 0 where both are."""
+        return pd.DataFrame(self.differences(for_, against), columns=[row.name for row, _ in self.rows])
+
+    def differences(self, for_: Any, against: Any) -> Array:
+        """(n, rows) the numbers of `contributions`, in the order of the rows.
+
+        >>> Ledger(((JOINT, np.log([[0.3, 0.1]])),), ("ill", "well"), np.zeros(1)).differences("ill", "well").round(4)
+        array([[1.0986]])
+        """
         i, j = (class_position(label, self.classes) for label in (for_, against))
         with np.errstate(invalid="ignore"):
             terms = np.stack([term[:, i] - term[:, j] for _, term in self.rows], axis=1)
-        terms = np.nan_to_num(terms, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        return pd.DataFrame(terms, columns=[row.name for row, _ in self.rows])
+        return np.nan_to_num(terms, nan=0.0, posinf=np.inf, neginf=-np.inf)
 
     def by_variable(self) -> Ledger:
         """The same ledger with one row for each child variable."""

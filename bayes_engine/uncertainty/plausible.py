@@ -56,6 +56,7 @@ class Plausible:
     joint: Array = field(repr=False)
     log_prior: Array = field(repr=False)
     prior: Mapping[Any, float] = field(repr=False)
+    _bands: dict[float, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -68,7 +69,11 @@ class Plausible:
 
     def band(self, level: float = 0.95) -> Array:
         """(3, C) lower end, median and upper end of each class's posterior: central, `level` of the models inside."""
-        return np.asarray(np.quantile(self.p, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0))
+        if level not in self._bands:
+            band = np.asarray(np.quantile(self.p, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0))
+            band.setflags(write=False)
+            self._bands[level] = band
+        return self._bands[level]
 
     def histogram(self, label: Any, bins: int = 20) -> tuple[Array, Array]:
         """(bins,) the share of models with P(label|x) in each of the bins between 0 and 1, and the edges."""

@@ -373,11 +373,12 @@ def _cost(risk: float) -> str:
 def because(table: FittableTable, ledger: Ledger, best: Any, other: Any, terms: Mapping[str, str] | None = None) -> str:
     """What speaks for the likeliest class and what against it, strongest first, against the next class; of a text
     its `terms` (safe in Markdown), too."""
-    nats = ledger.by_variable().contributions(best, other).iloc[0]
+    merged = ledger.by_variable()
+    nats = zip((row.name for row, _term in merged.rows), merged.differences(best, other)[0].tolist(), strict=True)
     names = {row.name: md(row_word(row) or clean(table.column(row.child), 24)) for row, _term in ledger.rows}
     names |= {name: f"{names[name]} {words}" for name, words in (terms or {}).items() if name in names}
     unit = units.evidence_unit()
-    strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
+    strongest = sorted(((n, v) for n, v in nats if v), key=lambda item: -abs(item[1]))[:4]
     speaking = {
         sign: _(", ").join(f"{names[n]} ({signed(units.evidence(v))})" for n, v in strongest if (v > 0) == sign)
         for sign in (True, False)

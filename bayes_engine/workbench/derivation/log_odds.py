@@ -67,7 +67,7 @@ def log_odds_terms(ledger: Ledger, for_: Any, against: Any) -> LogOddsTerms:
     >>> [(round(w.nats, 4), w.never) for w in balance.weights], balance.total
     ([(-0.4055, ()), (inf, ('no',))], inf)
     """
-    nats = ledger.contributions(for_, against).iloc[0].tolist()
+    nats = ledger.differences(for_, against)[0].tolist()
     sides = [(label, ledger.classes.index(label)) for label in (for_, against)]
     never = [tuple(label for label, k in sides if np.isneginf(term[0, k])) for _row, term in ledger.rows]
     return LogOddsTerms(
