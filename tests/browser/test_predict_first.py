@@ -59,7 +59,7 @@ def question(monkeypatch: pytest.MonkeyPatch) -> Callable[[State], tuple[float, 
     return ask
 
 
-@pytest.mark.parametrize("name", of_each_figure(lessons(), most=1))  # what each shows: tests/apptest
+@pytest.mark.parametrize("name", of_each_figure(lessons()))  # what each shows: tests/apptest
 def test_the_answer_stands_nowhere_in_the_page(
     app: App, new_page: Callable[..., Page], question: Callable[[State], tuple[float, list[str], str]], name: str
 ) -> None:
