@@ -69,6 +69,13 @@ class CPT:
         """The levels, by which answers are labelled."""
         return pd.Index(self.variable.levels, name=self.name)
 
+    @cached_property
+    def place_of(self) -> Mapping[Any, int]:
+        """Where each level stands; of intervals those that are words, since a number means the one that holds it."""
+        of_words = self.variable.cuts is not None
+        named = {level: place for place, level in reversed(list(enumerate(self.variable.levels)))}
+        return {level: place for level, place in named.items() if isinstance(level, str) or not of_words}
+
     @property
     def free(self) -> int:
         """How many numbers of the table are free."""

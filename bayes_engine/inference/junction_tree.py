@@ -279,14 +279,34 @@ class JunctionTree:
 
     # ------------------------------------------------------------------ one row
 
+    def joint_of_one(self, targets: Sequence[str], findings: Mapping[int, int]) -> Array | None:
+        """P(x_1, …, x_k | e) (S_1, …, S_k) of one set of findings, the place of a level by node; None where `joint` is
+        to be asked, which also says what is wrong."""
+        if not findings or len(set(targets)) < len(targets) or (tree := self._quick) is None:
+            return None
+        answer = tree.posterior(self.network.axes(targets), findings)
+        return None if answer is None else answer[1]
+
+    def marginals_of_one(self, findings: Mapping[int, int]) -> list[Array] | None:
+        """P(x_j | e) (S_j,) of every node likewise, in their order; None where `marginals` is to be asked."""
+        if not findings or (tree := self._quick) is None:
+            return None
+        answer = tree.marginals(findings)
+        return None if answer is None else answer[1]
+
+    @cached_property
+    def _quick(self) -> ConditionalTree | None:
+        """The tree for the findings of one row; None where it does not pay, or has no tables."""
+        return None if self.cost.cells > PAYS else self._conditional
+
     def _alone(self, places: Places) -> tuple[ConditionalTree, dict[int, int]] | None:
         """The tree for one row and its findings; None where there are more rows, no finding, or something wrong."""
-        if np.shape(places) != (1, len(self.names)) or self.cost.cells > PAYS or self._conditional is None:
+        if np.shape(places) != (1, len(self.names)) or self._quick is None:
             return None
         row: list[int] = np.asarray(places)[0].tolist()
         findings = {v: place for v, place in enumerate(row) if place != HIDDEN}
         right = all(0 <= place < self._plan.sizes[v] for v, place in findings.items())
-        return (self._conditional, findings) if findings and right else None
+        return (self._quick, findings) if findings and right else None
 
     def _marginals_of_one(self, places: Places, targets: Sequence[str] | None) -> Posteriors | None:
         if (single := self._alone(places)) is None:

@@ -24,17 +24,36 @@ from bayes_engine.table.schema import Schema
 # rows and evidence ----------------------------------------------------------------------------------------------------
 
 
-def row_of(network: Network, evidence: Mapping[str, Any] | None) -> NDArray[np.intp]:
-    """(1, d) the places of one set of findings; a number stands for its interval, None for nothing."""
-    named = {}
+def findings_of(network: Network, evidence: Mapping[str, Any] | None) -> dict[int, int]:
+    """The place of its level by node of one set of findings; a number stands for its interval, None for nothing."""
+    findings: dict[int, int] = {}
     for name, value in (evidence or {}).items():
+        try:
+            node = network.position[name]
+            findings[node] = network.cpts[node].place_of[value]
+            continue
+        except (KeyError, TypeError):  # nothing, a number of an interval, or a mistake
+            pass
         if pd.isna(value) is True:
             continue
         variable = network[str(name)].variable
         if variable.cuts is not None and isinstance(value, Real) and math.isfinite(value):
             value = variable.levels[int(np.searchsorted(variable.cuts, float(value), side="left"))]
-        named[variable.name] = value
-    return network.places(named)[None, :]
+        node = network.position[variable.name]
+        findings[node] = int(network.places({variable.name: value})[node])
+    return findings
+
+
+def row_of(network: Network, evidence: Mapping[str, Any] | None) -> NDArray[np.intp]:
+    """(1, d) the places of one set of findings."""
+    return _row(network, findings_of(network, evidence))
+
+
+def _row(network: Network, findings: Mapping[int, int]) -> NDArray[np.intp]:
+    row = np.full((1, len(network.cpts)), HIDDEN, dtype=np.intp)
+    for node, place in findings.items():
+        row[0, node] = place
+    return row
 
 
 def possible_row(network: Network, evidence: Mapping[str, Any] | None) -> NDArray[np.intp]:
@@ -66,19 +85,31 @@ def places_of(network: Network, schema: Schema, hidden: Collection[str], X: Any)
 
 
 def joint_posterior(network: Network, targets: str | Sequence[str], evidence: Mapping[str, Any] | None) -> pd.Series:
-    row = row_of(network, evidence)
+    findings = findings_of(network, evidence)
     names = [str(name) for name in (targets if isinstance(targets, list | tuple) else [targets])]
     if not names:
         raise ParameterError("no target is asked for; name one node or more")
     levels = [network[name].index for name in names]
-    p = junction_tree(network).joint(names, row)[0]
-    index = levels[0].view() if len(names) == 1 else pd.MultiIndex.from_product(levels, names=names)
-    return pd.Series(p.ravel(), index=index, name="P", copy=False)
+    tree = junction_tree(network)
+    p = tree.joint_of_one(names, findings)
+    if p is None:
+        p = tree.joint(names, _row(network, findings))[0]
+    if len(names) == 1:
+        return pd.Series(p, index=levels[0].view(), name="P", copy=False)
+    return pd.Series(p.ravel(), index=pd.MultiIndex.from_product(levels, names=names), name="P", copy=False)
 
 
 def marginals(network: Network, evidence: Mapping[str, Any] | None) -> dict[str, pd.Series]:
-    p = junction_tree(network).marginals(row_of(network, evidence)).p
-    return {cpt.name: pd.Series(p[cpt.name][0], index=cpt.index.view(), name="P", copy=False) for cpt in network.cpts}
+    findings = findings_of(network, evidence)
+    tree = junction_tree(network)
+    p = tree.marginals_of_one(findings)
+    if p is None:
+        of_row = tree.marginals(_row(network, findings)).p
+        p = [of_row[name][0] for name in network.names]
+    return {
+        name: pd.Series(of_node, index=cpt.index.view(), name="P", copy=False)
+        for name, cpt, of_node in zip(network.names, network.cpts, p, strict=True)
+    }
 
 
 def most_probable(network: Network, evidence: Mapping[str, Any] | None) -> tuple[dict[str, Any], float]:

@@ -10,6 +10,7 @@ import pytest
 from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
 from bayes_engine.exchange import read_bif
 from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.inference import conditional_tree
 from bayes_engine.inference import conflict as conflicts
 from bayes_engine.inference.conflict import conflict
 from bayes_engine.inference.elimination import elimination_trace
@@ -267,6 +268,36 @@ def test_one_row_is_answered_as_many_together(asia: Network) -> None:
             both = tree.joint(pair, row.repeat(2, axis=0))[:1]
             np.testing.assert_allclose(tree.joint(pair, row), both, rtol=0, atol=1e-13)
             np.testing.assert_allclose(tree.marginals(row, targets=pair[:1]).p[pair[0]], both.sum(axis=2), atol=1e-13)
+
+
+@pytest.mark.parametrize("limits", [{}, {"MATRIX_CELLS": 0}, {"KEPT_CELLS": 40, "REMEMBERED": 3}, {"JOINED": 0}])
+def test_one_row_is_answered_alike_whatever_is_remembered(
+    limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in limits.items():
+        monkeypatch.setattr(conditional_tree, name, limit)
+    rng = np.random.default_rng(1)
+    nodes = [Variable(f"x{j}", "categorical", ("a", "b", "c")[: 2 + j % 2]) for j in range(56)]  # einsum has 52 labels
+    cpts = []
+    for j, node in enumerate(nodes):
+        parents = [nodes[k] for k in (j - 3, j - 1) if k >= 0 and j % 8]
+        shape = [len(v.levels) for v in (*parents, node)]
+        cpts.append(CPT(node, parents, rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])))
+    network = Network(cpts)
+    tree, others = JunctionTree(network), JunctionTree(network)
+    for row in range(2):
+        findings = {int(v): int(rng.integers(network.sizes[v])) for v in rng.choice(56, 3 + row, replace=False)}
+        places = np.full((2, 56), HIDDEN)
+        places[:, list(findings)] = list(findings.values())
+        together = others.marginals(places).p
+        one = tree.marginals_of_one(findings)
+        assert one is not None
+        for name, p in zip(network.names, one, strict=True):
+            assert p == pytest.approx(together[name][0], rel=1e-12, abs=1e-15)
+        for targets in (["x9"], ["x30"], ["x12", "x11"]):
+            first, again = (tree.joint_of_one(targets, findings) for _ in range(2))
+            assert first is not None and again is not None and (first == again).all()
+            assert first == pytest.approx(others.joint(targets, places)[0], rel=1e-12, abs=1e-15)
 
 
 def test_of_small_tables_one_is_made_and_large_ones_stay_apart(asia: Network) -> None:
