@@ -57,6 +57,11 @@ DRAWN = """() => !document.querySelector("[data-testid='stSkeleton']") &&
   [...document.querySelectorAll("[data-testid='stDataFrame']")]
     .every(e => !e.checkVisibility() || e.clientWidth < 60 || e.querySelector("canvas table"))"""
 """Whether all tables of the page are there: one prints what one sees."""
+UNEVEN = """() => [...document.querySelectorAll("[class*=st-key-factor_row_]")].filter(row => {
+  const bottoms = [...row.children].map(cell => cell.getBoundingClientRect().bottom)
+  return innerWidth > 640 && Math.max(...bottoms) - Math.min(...bottoms) > 1
+}).map(row => row.textContent)"""
+"""Rows of a table of factors whose cells end at different heights."""
 MOST = 2_000_000
 """Bytes of a printed page."""
 
@@ -75,6 +80,7 @@ def printed_whole(page: Page) -> None:
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     soon(page, lambda: page.evaluate(CONTROLS), lambda found: not found)
     soon(page, lambda: page.evaluate(PIXELS), lambda found: not found)
+    assert page.evaluate(UNEVEN) == []
     page.wait_for_timeout(300)  # a heat map is traced
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
     assert len(printed) < MOST and b"/Subtype /Image" not in printed

@@ -46,7 +46,7 @@ GRID { display: grid; gap: 0; align-items: stretch; }
 GRID > [st=LayoutWrapper], GRID > * > ROW { display: contents; }
 GRID > * > :not(ROW) { grid-column: 1 / -1; min-width: 0; }
 CELL {
-  width: auto; min-width: 0; height: auto; align-self: stretch; display: flex; align-items: center;
+  width: auto; min-width: 0; height: auto; margin: 0; align-self: stretch; display: flex; align-items: center;
   justify-content: flex-start; padding-right: 1rem; border-bottom: 1px solid rgba(128,128,128,.2);
 }
 CELL [st=Button], CELL > [st=Button] button { width: auto; margin: 0; justify-content: flex-start; }
