@@ -71,9 +71,7 @@ class Labels:
         if self.soft is not None:
             return np.asarray(self.soft.T)
         assert self.codes is not None
-        codes = (
-            self.codes.astype(np.uint8) if self.n_classes <= 256 else self.codes
-        )  # narrow ones are told apart faster
+        codes = self.codes.astype(np.uint8) if self.n_classes <= 256 else self.codes  # bytes are told apart faster
         one_hot = (np.arange(self.n_classes, dtype=codes.dtype)[:, None] == codes).astype(float)
         return one_hot if self.weight is None else np.asarray(one_hot * self.weight)
 
