@@ -354,3 +354,9 @@ def test_what_streamlit_serves_can_be_wrapped(monkeypatch: pytest.MonkeyPatch) -
     config: Any = uvicorn.Config("the application", port=8501)
     application, where = config.app
     assert application == "the application" and where() == ("http", 8501)
+
+
+def test_a_server_that_ends_as_one_asks_for_it_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private.Runtime, "exists", lambda: True)
+    monkeypatch.setattr(private.Runtime, "_instance", None)
+    assert private.running() is None
