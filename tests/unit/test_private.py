@@ -357,6 +357,6 @@ def test_what_streamlit_serves_can_be_wrapped(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_server_that_ends_as_one_asks_for_it_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private.Runtime, "exists", lambda: True)
-    monkeypatch.setattr(private.Runtime, "_instance", None)
+    monkeypatch.setattr(Runtime, "exists", lambda: True)
+    monkeypatch.setattr(Runtime, "_instance", None)
     assert private.running() is None
