@@ -129,13 +129,12 @@ def _seconds(command: list[str]) -> list[float]:
 
 def averaged() -> list[Ratio]:
     X, y, schema = rows(ROWS, COLUMNS)
-    model, spode = AODE(schema=schema).fit(X, y), SPODE("x0", schema=schema).fit(X, y)
+    model, spode = AODE(schema=schema).fit(X, y), SPODE("loo", schema=schema).fit(X, y)
     table, labels = encode(model._frame(X, reset=False), model.schema_), Labels(CLASSES, y)
-    names = list(schema.names)
     fit, predict, left_out = cpu(
         lambda: AODE(schema=schema).fit(X, y),
         lambda: model.predict_proba(X),
-        lambda: spode._scores(table, labels, names),
+        lambda: spode.left_out_sums(table, labels),
         repeats=7,
     )
     what = f"{ROWS:,} x {COLUMNS}, {LEVELS} levels, {CLASSES} classes"
