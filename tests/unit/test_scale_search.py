@@ -123,19 +123,25 @@ def test_large_tables_of_files_are_kept_by_the_combinations_that_occur(
         learn_files(BayesianNetwork(), folder, weight="w", threads=1, **ask)
 
 
+def left_out(
+    model: BayesianNetworkClassifier, frame: pd.DataFrame, folds: int
+) -> tuple[list[BayesianNetworkClassifier], int, list[int]]:
+    """The models fitted in memory to the rows of the other folds, how many rows they get wrong, and those of each."""
+    fold = folds_of(group_hashes(arrow().array(frame["group"]), 0), folds)
+    X, y = frame.drop(columns=["good", "group"]), frame["good"]
+    models = [BayesianNetworkClassifier(**model.get_params()).fit(X[fold != i], y[fold != i]) for i in range(folds)]
+    wrong = sum(int((one.predict(X[fold == i]) != y[fold == i]).sum()) for i, one in enumerate(models))
+    return models, wrong, np.bincount(fold).tolist()
+
+
 def test_each_fold_has_the_graph_of_the_others(tmp_path: Path) -> None:
     """As fits to the rows of the other folds, one by one."""
     frame = rows(90, 3).drop(columns="x").fillna("b").assign(group=np.arange(90) % 9)
     model = BayesianNetworkClassifier("exact", max_parents=3, criterion="log-likelihood")
     found = held_out_risk(model, written(frame, tmp_path), target="good", groups="group", folds=2, threads=1)
-    fold = folds_of(group_hashes(arrow().array(frame["group"]), 0), 2)
-    X, y = frame.drop(columns=["good", "group"]), frame["good"]
-    wrong = 0
-    for i in range(2):
-        one = BayesianNetworkClassifier(**model.get_params()).fit(X[fold != i], y[fold != i])
-        wrong += int((one.predict(X[fold == i]) != y[fold == i]).sum())
-    assert max(map(len, one.graph_.parents.values())) == 2  # the counts of pairs do not do
-    assert found.risk == pytest.approx(wrong / 90) and found.fold_rows == tuple(np.bincount(fold))
+    models, wrong, fold_rows = left_out(model, frame, 2)
+    assert max(map(len, models[-1].graph_.parents.values())) == 2  # the counts of pairs do not do
+    assert found.risk == pytest.approx(wrong / 90) and found.fold_rows == tuple(fold_rows)
 
 
 DATA = ("chain", "levels", "ties", "numbers")
@@ -254,12 +260,7 @@ def test_each_fold_searches_the_others(model: Any, tmp_path: Path, monkeypatch: 
     frame = rows(900, 4).assign(group=np.arange(900) % 9)
     found = held_out_risk(model, written(frame, tmp_path), target="good", groups="group", folds=3)
     assert found.passes >= 4
-    fold = folds_of(group_hashes(arrow().array(frame["group"]), 0), 3)
-    X, y = frame.drop(columns=["good", "group"]), frame["good"]
-    wrong = 0
-    for i in range(3):
-        one = BayesianNetworkClassifier(**model.get_params()).fit(X[fold != i], y[fold != i])
-        wrong += int((one.predict(X[fold == i]) != y[fold == i]).sum())
+    _models, wrong, _rows = left_out(model, frame, 3)
     assert found.risk == pytest.approx(wrong / 900)
 
 
