@@ -12,7 +12,7 @@ classification likelihood max_Z log p(X, Z|Θ).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -29,6 +29,7 @@ from bayes_engine.progress import steps, tick
 P = TypeVar("P")
 T = TypeVar("T")
 S = TypeVar("S")
+A = TypeVar("A", bound=tuple[Any, ...])
 Stop = Literal["objective", "q", "parameters"]
 STOPS: tuple[Stop, ...] = ("objective", "q", "parameters")
 
@@ -120,7 +121,8 @@ class EMTrace(Generic[P]):
 
 
 class Responsibilities(NamedTuple):
-    """q for rows with one hidden variable each: responsibilities (n, K), and the sums over rows, in nats."""
+    """q for rows with one hidden variable each: responsibilities (n, K), and the sums over rows, in nats; of runs side
+    by side each has the axes of the runs before its own."""
 
     responsibilities: Array
     log_likelihood: float
@@ -129,35 +131,36 @@ class Responsibilities(NamedTuple):
 
 
 def responsibilities(joint: Array, *, hard: bool = False, weight: Array | None = None) -> Responsibilities:
-    """q(z) of every row from its joint (n, K) log p(x, z); `weight` (n,) enters the sums, not the responsibilities.
+    """q(z) of every row from its joint (n, K) log p(x, z), or (…, n, K) of runs side by side; `weight` (n,) enters the
+    sums, not the responsibilities.
 
     What is known of z is said by −inf: a row with one finite entry has its label, and entropy 0. Hard: all on the
     largest entry, the first of equals. A row that is −inf throughout makes the log-likelihood −inf.
     """
-    top = joint.max(axis=1, keepdims=True)
+    top = joint.max(axis=-1, keepdims=True)
     top[~np.isfinite(top)] = 0.0
     known = joint - top
     np.maximum(known, -1e300, out=known)  # so that 0·(−inf) = 0
     r = exp(known)
-    total = r.sum(axis=1, keepdims=True)
+    total = r.sum(axis=-1, keepdims=True)
     log_total = log(total)
-    log_likelihood = _total(weight, (top + log_total)[:, 0])
+    log_likelihood = _total(weight, (top + log_total)[..., 0])
     if hard:
         r = np.zeros(joint.shape)
-        r[np.arange(len(joint)), joint.argmax(axis=1)] = 1.0
-        return Responsibilities(r, log_likelihood, _total(weight, joint.max(axis=1)), 0.0)
+        np.put_along_axis(r, joint.argmax(axis=-1, keepdims=True), 1.0, axis=-1)
+        return Responsibilities(r, log_likelihood, _total(weight, joint.max(axis=-1)), 0.0)
     r /= np.where(total > 0, total, 1.0)
     known *= r
     log_total[total == 0] = 0.0  # a row without any z has no entropy
-    entropy = _total(weight, (log_total - known.sum(axis=1, keepdims=True))[:, 0])
+    entropy = _total(weight, (log_total - known.sum(axis=-1, keepdims=True))[..., 0])
     return Responsibilities(r, log_likelihood, log_likelihood - entropy, entropy)
 
 
-def _total(weight: Array | None, values: Array) -> float:
-    """Σ w v with 0·(−inf) = 0."""
+def _total(weight: Array | None, values: Array) -> Any:
+    """Σ w v over the last axis with 0·(−inf) = 0."""
     if weight is None:
-        return float(values.sum())
-    return float(weight @ np.where(weight > 0, values, 0.0))
+        return values.sum(axis=-1)
+    return np.where(weight > 0, values, 0.0) @ weight
 
 
 def largest_change(before: Any, after: Any) -> float:
@@ -212,52 +215,126 @@ def em(
     classification likelihood for hard. Raises ObjectiveFell where it falls by more than 1e-9 of its size.
     """
     expected = model.expect(start, hard)
-    climbed = [_step(0, start, expected, model.log_prior)]
-    converged = False
+    climbed = [_step(None, start, expected, _log_prior(model, start))]
     room = keep
-    for iteration in range(1, stopping.max_iter + 1):
+    while not _has_ended(climbed[-1], stopping):
         tick()
         before, stats = climbed[-1], expected.stats
         parameters = model.estimate(stats)
         bound = None if model.complete is None else model.complete(stats, parameters) + expected.entropy
         expected = model.expect(parameters, hard)
-        step = _step(iteration, parameters, expected, model.log_prior)
-        step = replace(
-            step,
-            lower_bound=bound,
-            change=step.objective - before.objective,
-            q_change=step.q - before.q,
-            parameter_change=model.distance(before.parameters, parameters),
-        )
+        moved = model.distance(before.parameters, parameters)
+        step = _step(before, parameters, expected, _log_prior(model, parameters), bound, moved)
         _never_falls(before, step, 0.0 if model.slack is None else model.slack(stats, before.parameters, parameters))
-        if before.responsibilities is not None and iteration > 1:
+        if before.responsibilities is not None and before.iteration > 0:
             room -= before.responsibilities.size
             if room < 0:
                 climbed[-1] = replace(before, responsibilities=None)
         climbed.append(step)
-        change = {"objective": step.change, "q": step.q_change, "parameters": step.parameter_change}[stopping.stop]
-        if change is not None and abs(change) < stopping.tol:
-            converged = True
+    return _trace(climbed, model, stopping, hard)
+
+
+def em_side_by_side(
+    starts: Sequence[A], model: EMModel[A, S], *, stopping: Stopping = Stopping(), hard: bool = False
+) -> list[EMTrace[A] | Collapse]:
+    """What `em` comes to from each start, or the Collapse that ends the run. Θ is a named tuple of arrays, and what the
+    model computes from one it computes from several too, stacked along a first axis: of few rows a step of all runs
+    takes hardly longer than one of a single run. The steps have no lower bounds, keep no
+    responsibilities, and tell the change of Θ only where that ends the runs.
+    """
+    runs: list[list[EMStep[A]]] = [[] for _ in starts]
+    collapsed: dict[int, Collapse] = {}
+    going, theta = list(range(len(starts))), _like(starts[0], map(np.stack, zip(*starts, strict=True)))
+    slack: Any = 0.0
+    while True:
+        expected = model.expect(theta, hard)
+        known = (expected.log_likelihood, expected.q, expected.entropy, _log_prior(model, theta), slack)
+        numbers = [np.broadcast_to(each, len(going)).tolist() for each in known]
+        for i, (run, log_likelihood, q, entropy, log_prior, loss) in enumerate(zip(going, *numbers, strict=True)):
+            before, own = runs[run][-1] if runs[run] else None, _like(theta, (array[i] for array in theta))
+            moved = None
+            if before is not None and stopping.stop == "parameters":
+                moved = model.distance(before.parameters, own)
+            step = _step(before, own, ExpectedStatistics(None, log_likelihood, q, entropy), log_prior, None, moved)
+            if before is not None:
+                _never_falls(before, step, loss)
+            runs[run].append(step)
+        tick(len(runs[going[0]]), stopping.max_iter)
+        left = [i for i, run in enumerate(going) if not _has_ended(runs[run][-1], stopping)]
+        while left:
+            if len(left) < len(going):
+                going, theta = [going[i] for i in left], _like(theta, (array[left] for array in theta))
+                expected = model.expect(theta, hard)
+            try:
+                after = model.estimate(expected.stats)
+                break
+            except Collapse:  # of whom?
+                reasons = {run: _collapse(model, runs[run][-1].parameters, hard) for run in going}
+            collapsed |= {run: reason for run, reason in reasons.items() if reason is not None}
+            left = [i for i, run in enumerate(going) if reasons[run] is None]
+        if not left:
             break
-    name = "classification likelihood" if hard else "log-likelihood"
-    objective = name if model.log_prior is None else f"{name} + log prior"
-    return EMTrace(tuple(climbed), objective, converged, hard, stopping.stop, stopping.tol)
+        slack = 0.0 if model.slack is None else model.slack(expected.stats, theta, after)
+        theta = after
+    return [collapsed[i] if i in collapsed else _trace(run, model, stopping, hard) for i, run in enumerate(runs)]
+
+
+def _like(theta: A, arrays: Iterable[Any]) -> A:
+    """Parameters of the same kind."""
+    return type(theta)(*arrays)
+
+
+def _collapse(model: EMModel[P, Any], theta: P, hard: bool) -> Collapse | None:
+    """The Collapse of the M step after Θ, if it is one."""
+    try:
+        model.estimate(model.expect(theta, hard).stats)
+    except Collapse as reason:
+        return reason
+    return None
+
+
+def _log_prior(model: EMModel[P, Any], theta: P) -> float:
+    return 0.0 if model.log_prior is None else model.log_prior(theta)
 
 
 def _step(
-    iteration: int, parameters: P, expected: ExpectedStatistics[Any], log_prior: Callable[[P], float] | None
+    before: EMStep[P] | None,
+    parameters: P,
+    expected: ExpectedStatistics[Any],
+    log_prior: float,
+    bound: float | None = None,
+    moved: float | None = None,
 ) -> EMStep[P]:
-    prior = 0.0 if log_prior is None else log_prior(parameters)
+    objective = float(expected.q + expected.entropy + log_prior)
     return EMStep(
-        iteration,
+        0 if before is None else before.iteration + 1,
         parameters,
-        expected.log_likelihood,
-        expected.q,
-        expected.entropy,
-        prior,
-        expected.q + expected.entropy + prior,
-        responsibilities=expected.responsibilities,
+        float(expected.log_likelihood),
+        float(expected.q),
+        float(expected.entropy),
+        float(log_prior),
+        objective,
+        None if bound is None else float(bound),
+        None if before is None else objective - before.objective,
+        None if before is None else float(expected.q - before.q),
+        moved,
+        expected.responsibilities,
     )
+
+
+def _is_enough(step: EMStep[Any], stopping: Stopping) -> bool:
+    change = {"objective": step.change, "q": step.q_change, "parameters": step.parameter_change}[stopping.stop]
+    return change is not None and abs(change) < stopping.tol
+
+
+def _has_ended(step: EMStep[Any], stopping: Stopping) -> bool:
+    return step.iteration >= stopping.max_iter or _is_enough(step, stopping)
+
+
+def _trace(run: list[EMStep[P]], model: EMModel[P, Any], stopping: Stopping, hard: bool) -> EMTrace[P]:
+    name = "classification likelihood" if hard else "log-likelihood"
+    objective = name if model.log_prior is None else f"{name} + log prior"
+    return EMTrace(tuple(run), objective, _is_enough(run[-1], stopping), hard, stopping.stop, stopping.tol)
 
 
 def _never_falls(before: EMStep[P], after: EMStep[P], slack: float) -> None:

@@ -38,6 +38,10 @@ from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.priors import checked_whole
 from bayes_engine.progress import steps
 
+SIDE_BY_SIDE = 200_000
+"""Responsibilities of runs that climb side by side, at most: with more of them a step is all work, and one of several
+runs saves nothing."""
+
 
 @dataclass(frozen=True)
 class GaussianMixtureRun:
@@ -82,14 +86,16 @@ def run_em(
 
 
 def objectives_reached(
-    X: Array, k: int, starts: Iterable[tuple[Any, int]], *, max_iter: int = 300, **parameters: Any
+    X: Array, k: int, starts: Sequence[tuple[str, int]], *, max_iter: int = 300, **parameters: Any
 ) -> list[float | None]:
     """The objective that `run_em` would reach from each start with its seed, None where it would collapse."""
-    reached = []
-    for start, seed in steps(starts):
-        best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters, bounded=False).runs.best
-        reached.append(None if best is None else best.last.objective)
-    return reached
+    model, rows = _prepared(X, k, max_iter, parameters)
+    together = max(SIDE_BY_SIDE // (rows.n * k), 1)
+    ends: list[EMTrace[Components] | Collapse] = []
+    for first in steps(range(0, len(starts), together)):
+        begun = [_begun(X, k, start, seed, parameters) for start, seed in starts[first : first + together]]
+        ends += model._climb_side_by_side(rows, begun)
+    return [None if isinstance(end, Collapse) else end.last.objective for end in ends]
 
 
 def _begun(X: Array, k: int, start: Any, seed: int, parameters: dict[str, Any]) -> Any:
@@ -109,12 +115,18 @@ class _Tried:
     runs: Runs[Components]
 
 
-def _tried(X: Array, k: int, begin: Any, steps: int, parameters: dict[str, Any], *, bounded: bool = True) -> _Tried:
-    model = GaussianMixture(k, init=begin, max_iter=steps, **parameters)
+def _tried(X: Array, k: int, begin: Any, steps: int, parameters: dict[str, Any]) -> _Tried:
+    model, rows = _prepared(X, k, steps, parameters)
+    return _Tried(model, rows, model._climb(rows, [begin], np.random.default_rng(0), model.prior))
+
+
+def _prepared(X: Array, k: int, steps: int, parameters: dict[str, Any]) -> tuple[GaussianMixture, StandardizedRows]:
+    """A mixture that is not fitted yet, and its rows."""
+    model = GaussianMixture(k, max_iter=steps, **parameters)
     model._check()
     rows = standardized(model._matrix(X, reset=True))
     model._check_rows(rows)
-    return _Tried(model, rows, model._climb(rows, [begin], np.random.default_rng(0), model.prior, bounded=bounded))
+    return model, rows
 
 
 def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array:

@@ -17,7 +17,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.covariance import pivots, refuse_matrices
-from bayes_engine.em import STOPS, Collapse, EMModel, EMTrace, Runs, Stop, Stopping, em, generator, runs
+from bayes_engine.em import (
+    STOPS,
+    Collapse,
+    EMModel,
+    EMTrace,
+    Runs,
+    Stop,
+    Stopping,
+    em,
+    em_side_by_side,
+    generator,
+    runs,
+)
 from bayes_engine.errors import TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
@@ -249,23 +261,26 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         rng: np.random.Generator,
         prior: str | None,
         *,
-        bounded: bool = True,
         expect: Callable[[Any, Components, bool], Any] | None = None,
         begin: Callable[..., Components] = starting_parameters,
     ) -> Runs[Components]:
-        """EM from every start; where it is not `bounded` its steps go without their lower bounds, which no other number
-        hangs on. Where the rows are not in memory, `expect` is the E step of their steps, and `begin` makes a start."""
+        """EM from every start. Where the rows are not in memory, `expect` is the E step of their steps, and `begin`
+        makes a start."""
         work = self._problem(rows, prior)
-        model = EMModel(
-            work.expect if expect is None else partial(expect, work),
-            work.estimate,
-            work.complete if bounded else None,
-            None if work.prior is None else work.log_prior,
-            work.slack if work.ridge.any() else None,
-        )
-        tol = self.tol if self.stop == "parameters" else self.tol * rows.total
-        climb = partial(em, model=model, stopping=Stopping(self.stop, tol, self.max_iter), hard=bool(self.hard))
+        model = _em_model(work, partial(expect, work) if expect else work.expect)
+        climb = partial(em, model=model, stopping=self._stopping(rows), hard=bool(self.hard))
         return runs((partial(begin, work, start, self.n_components, rng) for start in starts), climb)
+
+    def _climb_side_by_side(
+        self, rows: StandardizedRows, starts: Iterable[MixtureParameters]
+    ) -> list[EMTrace[Components] | Collapse]:
+        """EM from every start at once: steps without their lower bounds, which no other number hangs on."""
+        work = self._problem(rows, self.prior)
+        begun = [to_standard(start, rows.center, rows.scale) for start in starts]
+        return em_side_by_side(begun, _em_model(work, work.expect), stopping=self._stopping(rows), hard=bool(self.hard))
+
+    def _stopping(self, rows: StandardizedRows) -> Stopping:
+        return Stopping(self.stop, self.tol if self.stop == "parameters" else self.tol * rows.total, self.max_iter)
 
     def _take(
         self, rows: StandardizedRows, tried: Runs[Components], best: EMTrace[Components], *, ordered: bool
@@ -387,6 +402,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _em_model(work: Any, expect: Callable[[Components, bool], Any]) -> EMModel[Components, Any]:
+    log_prior, slack = work.log_prior if work.prior is not None else None, work.slack if work.ridge.any() else None
+    return EMModel(expect, work.estimate, work.complete, log_prior, slack)
 
 
 _WORDS: dict[str, tuple[Any, ...]] = {"covariance": FORMS, "stop": STOPS, "prior": (None, "inverse-wishart")}

@@ -32,7 +32,7 @@ SAME = 1e-6
 
 class Components(NamedTuple):
     """Θ in standard units: `weights` (K,), `means` (K, d), `spread`: covariances (K, d, d), or (1, d, d) if tied, or
-    variances (K, d)."""
+    variances (K, d). Of runs side by side each has the axis of the runs before its own."""
 
     weights: Array
     means: Array
@@ -193,7 +193,8 @@ def default_prior(rows: StandardizedRows, k: int, form: Form) -> Wishart:
 
 class RowBlock(NamedTuple):
     """A block of rows at work: which, `joint` (K, b) log p(x seen, k), `hidden` (K,) the entropy of a row's missing
-    cells given the component, and `gather`, which takes in the responsibilities (K, b)."""
+    cells given the component, and `gather`, which takes in the responsibilities (K, b); each with the axis of the runs,
+    where there are several."""
 
     where: Any
     joint: Array
@@ -203,7 +204,8 @@ class RowBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class EMSteps(ABC, Generic[M]):
-    """The steps of EM for some rows: `ridge` (d,) is added to the variances, `prior` makes them posterior modes."""
+    """The steps of EM for some rows: `ridge` (d,) is added to the variances, `prior` makes them posterior modes. Both
+    steps, the log prior and the slack are also those of several runs side by side, stacked along a first axis."""
 
     rows: StandardizedRows
     form: Form
@@ -219,11 +221,11 @@ class EMSteps(ABC, Generic[M]):
         """Q(Θ|·) from the statistics, in nats of the data's own units."""
 
     @abstractmethod
-    def log_prior(self, theta: Components) -> float:
+    def log_prior(self, theta: Components) -> Any:
         """log p(Θ), up to a constant."""
 
     @abstractmethod
-    def slack(self, stats: ComponentStatistics[M], before: Components, after: Components) -> float:
+    def slack(self, stats: ComponentStatistics[M], before: Components, after: Components) -> Any:
         """How far a step may fall because of the ridge: what it adds to a variance is part of no likelihood, but
         estimate maximizes Q − ½ Σ_k n_k tr(ridge Σ_k⁻¹), so that F rises but for the change of that term."""
 
@@ -243,20 +245,20 @@ class EMSteps(ABC, Generic[M]):
     def expect(self, theta: Components, hard: bool = False) -> ExpectedStatistics[ComponentStatistics[M]]:
         """The E step, in nats of the data's own units."""
         pieces, gathered = self._work(theta)
-        r = np.empty((len(theta.weights), self.rows.n))
+        r = np.empty((*theta.weights.shape, self.rows.n))
         log_likelihood, q, entropy = -self.rows.log_scale, -self.rows.log_scale - self._filled, self._filled
         for piece in pieces:
             weight = None if self.rows.weight is None else self.rows.weight[piece.where]
-            members = responsibilities(piece.joint.T, hard=hard, weight=weight)
-            r[:, piece.where] = share = members.responsibilities.T
+            members = responsibilities(piece.joint.swapaxes(-1, -2), hard=hard, weight=weight)
+            r[..., piece.where] = share = members.responsibilities.swapaxes(-1, -2)
             if weight is not None:
                 share = share * weight
             piece.gather(share)
-            cells = float(piece.hidden @ share.sum(axis=1))
+            cells = (piece.hidden * share.sum(axis=-1)).sum(axis=-1)
             log_likelihood += members.log_likelihood
             q += members.q - cells
             entropy += members.entropy + cells
-        return ExpectedStatistics(gathered(), log_likelihood, q, entropy, r.T)
+        return ExpectedStatistics(gathered(), log_likelihood, q, entropy, r.swapaxes(-1, -2))
 
     def joint(self, theta: Components) -> Array:
         """(n, K) log p(x seen, k), in nats of the data's own units."""
@@ -270,11 +272,11 @@ class EMSteps(ABC, Generic[M]):
     def _mean(self, weight: Array, mean: Array) -> Array:
         if self.prior is None and (weight <= 0).any():
             raise Collapse("component {k} has no row left", k=int(weight.argmin()) + 1)
-        return np.where((weight > 0)[:, None], mean, 0.0)
+        return np.where((weight > 0)[..., None], mean, 0.0)
 
     def _collapsed(self, k: int, weight: Array) -> Collapse:
         return Collapse("component {k} has collapsed on {n:.3g} row(s): it has no spread left, and the likelihood no "
-                        "bound", k=k + 1, n=float(weight[k]))  # fmt: skip
+                        "bound", k=k + 1, n=float(weight.flat[k]))  # fmt: skip
 
 
 # where EM begins, and the order at the end ---------------------------------------------------------------------------

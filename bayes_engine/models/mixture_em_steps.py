@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.covariance import pivots, pooled
+from bayes_engine.covariance import pivots
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.factors.leaf import dot
 from bayes_engine.logspace import Array, log
@@ -47,18 +47,19 @@ class FullCovarianceSteps(EMSteps[Scatter]):
         weight, m2 = stats.weight, stats.moments.m2
         mean = self._mean(weight, stats.moments.mean)
         if self.form == "tied":
-            m2, size = m2.sum(axis=0, keepdims=True), weight.sum(keepdims=True)
+            m2, size = m2.sum(axis=-3, keepdims=True), weight.sum(axis=-1, keepdims=True)
         else:
             size = weight
         if self.prior is not None:  # the mode of p(Σ) Π N: (M2 + Λ)/(n + ν + d + 1)
-            m2, size = m2 + self.prior.matrix, size + self.prior.freedom + m2.shape[1] + 1
-        spread = pooled(size, m2, 0.0) + np.diag(self.ridge)
+            m2, size = m2 + self.prior.matrix, size + self.prior.freedom + m2.shape[-1] + 1
+        spread = m2 / size[..., None, None] + np.diag(self.ridge)
         self._bounded(spread, weight)
-        return Components(weight / weight.sum(), mean, spread)
+        return Components(weight / weight.sum(axis=-1, keepdims=True), mean, spread)
 
     def _bounded(self, spread: Array, weight: Array) -> None:
         if not self._has_spread(spread):
-            raise self._collapsed(next(k for k, matrix in enumerate(spread) if not self._has_spread(matrix)), weight)
+            matrices = spread.reshape(-1, *spread.shape[-2:])
+            raise self._collapsed(next(k for k, matrix in enumerate(matrices) if not self._has_spread(matrix)), weight)
 
     def _has_spread(self, spread: Array) -> bool:
         """Whether a covariance, or each of several, has not collapsed."""
@@ -82,17 +83,17 @@ class FullCovarianceSteps(EMSteps[Scatter]):
         each = log(theta.weights) - 0.5 * (len(self.ridge) * LOG_2PI + log_det)
         return float(dot(weight, each) - 0.5 * square) - self.rows.log_scale - self._filled
 
-    def log_prior(self, theta: Components) -> float:
+    def log_prior(self, theta: Components) -> Any:
         if self.prior is None:
             return 0.0
         white, log_det = _whitened(theta.spread)
-        square = np.einsum("kij,jl,kil->", white, self.prior.matrix, white)
+        square = np.einsum("...kij,jl,...kil->...", white, self.prior.matrix, white)
         power = self.prior.freedom + len(self.ridge) + 1
-        return float(-0.5 * (power * log_det.sum() + square))
+        return -0.5 * (power * log_det.sum(axis=-1) + square)
 
-    def slack(self, stats: ComponentStatistics[Scatter], before: Components, after: Components) -> float:
-        old, new = (np.einsum("kij,j->k", _whitened(theta.spread)[0] ** 2, self.ridge) for theta in (before, after))
-        return max(0.0, 0.5 * float((stats.weight * (old - new)).sum()))
+    def slack(self, stats: ComponentStatistics[Scatter], before: Components, after: Components) -> Any:
+        old, new = ((_whitened(theta.spread)[0] ** 2 @ self.ridge).sum(axis=-1) for theta in (before, after))
+        return np.maximum(0.0, 0.5 * (stats.weight * (old - new)).sum(axis=-1))
 
     def gathered(self, r: Array) -> ComponentStatistics[Scatter]:
         """A missing cell stands at the mean, with the column's variance."""
@@ -110,28 +111,28 @@ class FullCovarianceSteps(EMSteps[Scatter]):
         return self.rows.total * float(np.log(self.rows.scale).sum()) - self.rows.log_scale
 
     def _work(self, theta: Components) -> tuple[Iterator[RowBlock], Callable[[], ComponentStatistics[Scatter]]]:
-        k, d = theta.means.shape
+        shape, d = theta.weights.shape, theta.means.shape[-1]
         white, log_det = _whitened(theta.spread)
-        white = np.broadcast_to(white, (k, d, d))
-        loose = bool((np.diagonal(white, axis1=1, axis2=2) ** 2 < 1.0 / TIGHT).all())
-        products = np.zeros((k, 1 + d + d * (d + 1) // 2))
-        first, second, weight = np.zeros((k, d)), np.zeros((k, d, d)), np.zeros(k)  # about the means
+        white = np.broadcast_to(white, (*shape, d, d))
+        loose = bool((np.diagonal(white, axis1=-2, axis2=-1) ** 2 < 1.0 / TIGHT).all())
+        products = np.zeros((*shape, 1 + d + d * (d + 1) // 2))
+        first, second, weight = np.zeros((*shape, d)), np.zeros((*shape, d, d)), np.zeros(shape)  # about the means
 
         def from_products(phi: Array, r: Array) -> None:
             products[:] += r @ phi.T
 
         def from_deltas(deltas: Array, covariance: Array, r: Array) -> None:
             """`deltas` (K, d, b) from the component's mean, `covariance` (K, d, d) of the missing cells."""
-            size = r.sum(axis=1)
+            size = r.sum(axis=-1)
             weight[:] += size
-            for c in range(k):
+            for c in np.ndindex(shape):
                 first[c] += deltas[c] @ r[c]
                 second[c] += (deltas[c] * r[c]) @ deltas[c].T + size[c] * covariance[c]
 
         def pieces() -> Iterator[RowBlock]:
             constant = log(theta.weights) - 0.5 * log_det
-            nothing, known = np.zeros(k), np.zeros((k, d, d))
-            room = np.empty((products.shape[1], min(BLOCK, self.rows.n)))
+            nothing, known = np.zeros(shape), np.zeros((*shape, d, d))
+            room = np.empty((products.shape[-1], min(BLOCK, self.rows.n)))
             coefficients = _coefficients(constant - 0.5 * d * LOG_2PI, theta.means, white)
             for seen, rows in self.rows.patterns:
                 for begin in steps(range(0, len(rows), BLOCK)):
@@ -145,13 +146,14 @@ class FullCovarianceSteps(EMSteps[Scatter]):
                         phi = _products(z, room)
                         yield RowBlock(where, coefficients @ phi, nothing, partial(from_products, phi))
                     else:
-                        deltas = z - theta.means[:, :, None]
-                        square = ((white @ deltas) ** 2).sum(axis=1)
-                        joint = (constant - 0.5 * d * LOG_2PI)[:, None] - 0.5 * square
+                        deltas = z - theta.means[..., None]
+                        square = ((white @ deltas) ** 2).sum(axis=-2)
+                        joint = (constant - 0.5 * d * LOG_2PI)[..., None] - 0.5 * square
                         yield RowBlock(where, joint, nothing, partial(from_deltas, deltas, known))
 
         def gathered() -> ComponentStatistics[Scatter]:
-            about_zero = _scatter(self._names, products[:, 0], products[:, 1 : 1 + d], _square(products[:, 1 + d :], d))
+            sums, squares = products[..., 1 : 1 + d], _square(products[..., 1 + d :], d)
+            about_zero = _scatter(self._names, products[..., 0], sums, squares)
             if not weight.any():  # no component was tight
                 return ComponentStatistics(about_zero.weight, about_zero)
             about_means = _scatter(self._names, weight, first, second)
@@ -170,15 +172,15 @@ class DiagonalCovarianceSteps(EMSteps[Moments]):
         mean = self._mean(stats.weight, stats.moments.mean)
         unit = self.rows.scale**2
         if self.form == "spherical":
-            m2, cells = (m2 * unit).sum(axis=1, keepdims=True), cells.sum(axis=1, keepdims=True)
+            m2, cells = (m2 * unit).sum(axis=-1, keepdims=True), cells.sum(axis=-1, keepdims=True)
         scale, extra = (0.0, 0.0) if self.prior is None else (self._prior_scale, self.prior.freedom + 2.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = (m2 + scale) / (cells + extra)  # the mode of p(σ²) Π N: (M2 + ς²)/(n + ν + 2)
         spread = np.broadcast_to(spread / unit if self.form == "spherical" else spread, mean.shape) + self.ridge
         least = COLLAPSED if self.prior is None and not self.ridge.any() else 0.0
         if not (spread > least).all():
-            raise self._collapsed(int((~(spread > least)).any(axis=1).argmax()), stats.weight)
-        return Components(stats.weight / stats.weight.sum(), mean, spread)
+            raise self._collapsed(int((~(spread > least)).any(axis=-1).argmax()), stats.weight)
+        return Components(stats.weight / stats.weight.sum(axis=-1, keepdims=True), mean, spread)
 
     @property
     def _prior_scale(self) -> Array:
@@ -193,16 +195,16 @@ class DiagonalCovarianceSteps(EMSteps[Moments]):
         terms = -0.5 * float((cells * (LOG_2PI + np.log(v)) + square).sum())
         return dot(stats.weight, log(theta.weights)) + terms - self.rows.log_scale
 
-    def log_prior(self, theta: Components) -> float:
+    def log_prior(self, theta: Components) -> Any:
         if self.prior is None:
             return 0.0
         v = theta.spread * self.rows.scale**2 if self.form == "spherical" else theta.spread
-        v = v[:, :1] if self.form == "spherical" else v
-        return float((-0.5 * ((self.prior.freedom + 2.0) * np.log(v) + self._prior_scale / v)).sum())
+        v = v[..., :1] if self.form == "spherical" else v
+        return (-0.5 * ((self.prior.freedom + 2.0) * np.log(v) + self._prior_scale / v)).sum(axis=(-2, -1))
 
-    def slack(self, stats: ComponentStatistics[Moments], before: Components, after: Components) -> float:
+    def slack(self, stats: ComponentStatistics[Moments], before: Components, after: Components) -> Any:
         old, new = (stats.moments.weight * self.ridge / theta.spread for theta in (before, after))
-        return max(0.0, 0.5 * float((old - new).sum()))
+        return np.maximum(0.0, 0.5 * (old - new).sum(axis=(-2, -1)))
 
     def gathered(self, r: Array) -> ComponentStatistics[Moments]:
         z = self.rows.z
@@ -224,33 +226,32 @@ class DiagonalCovarianceSteps(EMSteps[Moments]):
         return 0.0
 
     def _work(self, theta: Components) -> tuple[Iterator[RowBlock], Callable[[], ComponentStatistics[Moments]]]:
-        k, d = theta.means.shape
+        shape, d = theta.weights.shape, theta.means.shape[-1]
         loose = bool((theta.spread > TIGHT).all())
-        origin = np.zeros((k, d)) if loose else theta.means
-        weight, sums = np.zeros(k), np.zeros((k, 3 * d))  # of the cells seen: 1, x − origin, (x − origin)²
+        origin = np.zeros((1, d)) if loose else theta.means
+        weight, sums = np.zeros(shape), np.zeros((*shape, 3 * d))  # of the cells seen: 1, x − origin, (x − origin)²
 
         def gather(phi: Array, r: Array) -> None:
-            weight[:] += r.sum(axis=1)
-            sums[:] += r @ phi[0].T if loose else np.einsum("kb,kpb->kp", r, phi)
+            weight[:] += r.sum(axis=-1)
+            sums[:] += r @ phi[0].T if loose else np.einsum("...kb,...kpb->...kp", r, phi)
 
         def pieces() -> Iterator[RowBlock]:
             away, v = theta.means - origin, theta.spread
             each = -0.5 * (LOG_2PI + np.log(v) + away**2 / v)
-            coefficients = np.concatenate([each, away / v, -0.5 / v], axis=1)
-            start = log(theta.weights)[:, None]
+            coefficients = np.concatenate([each, away / v, -0.5 / v], axis=-1)
+            start = log(theta.weights)[..., None]
             for begin in steps(range(0, self.rows.n, BLOCK)):
                 where = slice(begin, min(begin + BLOCK, self.rows.n))
                 seen = self._seen(where)
-                z = (self.rows.z[:, where] - (origin[:1] if loose else origin)[:, :, None]) * seen
-                phi = np.concatenate([np.broadcast_to(seen, z.shape), z, z * z], axis=1)  # (1 or K, 3d, b)
-                joint = start + (coefficients @ phi[0] if loose else np.einsum("kp,kpb->kb", coefficients, phi))
-                yield RowBlock(where, joint, np.zeros(k), partial(gather, phi))
+                z = (self.rows.z[:, where] - origin[..., None]) * seen
+                phi = np.concatenate([np.broadcast_to(seen, z.shape), z, z * z], axis=-2)  # (1 or K, 3d, b)
+                joint = coefficients @ phi[0] if loose else np.einsum("...kp,...kpb->...kb", coefficients, phi)
+                yield RowBlock(where, start + joint, np.zeros(shape), partial(gather, phi))
 
         def gathered() -> ComponentStatistics[Moments]:
-            cells = sums[:, :d]
-            safe = np.where(cells > 0, cells, 1.0)
-            mean = sums[:, d : 2 * d] / safe
-            m2 = np.maximum(sums[:, 2 * d :] - mean * sums[:, d : 2 * d], 0.0)
+            cells, first, second = sums[..., :d], sums[..., d : 2 * d], sums[..., 2 * d :]
+            mean = first / np.where(cells > 0, cells, 1.0)
+            m2 = np.maximum(second - mean * first, 0.0)
             return ComponentStatistics(weight, self._moments(cells, origin + mean, m2))
 
         return pieces(), gathered
@@ -266,7 +267,7 @@ def em_steps(
 def _whitened(spread: Array) -> tuple[Array, Array]:
     """L⁻¹ (K, d, d) and log |Σ| (K,) of Σ = L Lᵀ."""
     root = np.linalg.cholesky(spread)
-    return np.linalg.inv(root), 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+    return np.linalg.inv(root), 2.0 * np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
 
 
 def _products(z: Array, room: Array) -> Array:
@@ -284,11 +285,11 @@ def _products(z: Array, room: Array) -> Array:
 
 def _coefficients(constant: Array, means: Array, white: Array) -> Array:
     """(K, 1 + d + d(d+1)/2) what φ is multiplied with to give log p(x, k)."""
-    precision = white.transpose(0, 2, 1) @ white
-    linear = np.einsum("kij,kj->ki", precision, means)
-    i, j = _upper(means.shape[1])
-    quadratic = np.where(i == j, -0.5, -1.0) * precision[:, i, j]
-    return np.concatenate([(constant - 0.5 * (linear * means).sum(axis=1))[:, None], linear, quadratic], axis=1)
+    precision = white.swapaxes(-1, -2) @ white
+    linear = np.einsum("...ij,...j->...i", precision, means)
+    i, j = _upper(means.shape[-1])
+    quadratic = np.where(i == j, -0.5, -1.0) * precision[..., i, j]
+    return np.concatenate([(constant - 0.5 * (linear * means).sum(axis=-1))[..., None], linear, quadratic], axis=-1)
 
 
 @cache
@@ -300,15 +301,15 @@ def _upper(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def _square(upper: Array, d: int) -> Array:
     """(K, d, d) symmetric matrices from their upper triangles (K, d(d+1)/2)."""
     i, j = _upper(d)
-    full = np.empty((len(upper), d, d))
-    full[:, i, j] = full[:, j, i] = upper
+    full = np.empty((*upper.shape[:-1], d, d))
+    full[..., i, j] = full[..., j, i] = upper
     return full
 
 
 def _scatter(names: tuple[str, ...], weight: Array, first: Array, second: Array) -> Scatter:
     """Scatter from Σ r, Σ r x and Σ r xxᵀ."""
-    mean = first / np.where(weight > 0, weight, 1.0)[:, None]
-    return Scatter(names, np.zeros(len(names)), weight, mean, second - first[:, :, None] * mean[:, None, :])
+    mean = first / np.where(weight > 0, weight, 1.0)[..., None]
+    return Scatter(names, np.zeros(len(names)), weight, mean, second - first[..., :, None] * mean[..., None, :])
 
 
 def given_seen(seen: NDArray[np.bool_], covariance: Array) -> tuple[Array, Array, Array]:
@@ -326,17 +327,18 @@ def given_seen(seen: NDArray[np.bool_], covariance: Array) -> tuple[Array, Array
 def _partly_seen(z: Array, seen: NDArray[np.bool_], theta: Components) -> tuple[Array, Array, Array, Array]:
     """For rows with one pattern of missing cells: joint (K, b), entropy of the missing cells (K,), the rows filled, as
     deviations (K, d, b), and the covariance of what was filled in (K, d, d)."""
-    k, d = theta.means.shape
-    joint, hidden = np.empty((k, z.shape[1])), np.empty(k)
-    deltas, covariance = np.zeros((k, d, z.shape[1])), np.zeros((k, d, d))
+    shape, (d, b) = theta.weights.shape, z.shape
+    joint, hidden = np.empty((*shape, b)), np.empty(shape)
+    deltas, covariance = np.zeros((*shape, d, b)), np.zeros((*shape, d, d))
     log_weight, absent = log(theta.weights), int((~seen).sum())
-    for c in range(k):
-        white, gain, rest = given_seen(seen, theta.spread[c if len(theta.spread) > 1 else 0])
-        deltas[c, seen] = z[seen] - theta.means[c, seen, None]
-        u = white @ deltas[c, seen]
+    spread = np.broadcast_to(theta.spread, covariance.shape)
+    for c in np.ndindex(shape):
+        white, gain, rest = given_seen(seen, spread[c])
+        deltas[c][seen] = z[seen] - theta.means[c][seen, None]
+        u = white @ deltas[c][seen]
         constant = log_weight[c] + np.log(np.diagonal(white)).sum() - 0.5 * (d - absent) * LOG_2PI
         joint[c] = constant - 0.5 * (u**2).sum(axis=0)
-        deltas[c, ~seen] = gain @ u
+        deltas[c][~seen] = gain @ u
         covariance[c][np.ix_(~seen, ~seen)] = rest
         hidden[c] = 0.5 * (absent * (1.0 + LOG_2PI) + np.linalg.slogdet(rest)[1])
     return joint, hidden, deltas, covariance

@@ -36,8 +36,8 @@ class Scatter(Deviations):
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
         delta = other.mean - self.mean
-        between = (self.weight * share)[:, None, None] * (delta[:, :, None] * delta[:, None, :])
-        return replace(self, weight=weight, mean=self.mean + delta * share[:, None], m2=self.m2 + other.m2 + between)
+        between = (self.weight * share)[..., None, None] * (delta[..., :, None] * delta[..., None, :])
+        return replace(self, weight=weight, mean=self.mean + delta * share[..., None], m2=self.m2 + other.m2 + between)
 
     def __sub__(self, other: Scatter) -> Scatter:
         other = other.rebased(self.pivot)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayes_engine.errors import TableError
+from bayes_engine.models import em_runs
 from bayes_engine.models.em_runs import (
     at_step,
     hidden_rows,
@@ -23,6 +25,7 @@ from bayes_engine.models.em_runs import (
 )
 from bayes_engine.models.labelled_curve import LabelledCurve
 from bayes_engine.models.mixture import GaussianMixture
+from bayes_engine.models.mixture_components import FORMS
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.labelled_curve import labelled_curve
 from bayes_engine.workbench.figures.mixture import (
@@ -48,6 +51,43 @@ def test_a_climb_is_the_run_of_the_mixture_itself() -> None:
     assert objectives_reached(IRIS, 3, [("kmeans", 0)], tol=1e-9, max_iter=500) == [run.trace.last.objective]
     again = GaussianMixture(3, init=run.trace.steps[0].parameters, tol=1e-9).fit(IRIS)
     assert again.trace_.last.log_likelihood == pytest.approx(run.trace.last.objective, abs=1e-9)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("share", "further"),
+    [
+        (0.0, {}),
+        (0.2, {"stop": "q"}),
+        (0.0, {"hard": True, "prior": "inverse-wishart"}),
+        (0.2, {"prior": "inverse-wishart", "stop": "parameters", "tol": 1e-4}),
+        (0.0, {"reg_covar": 1e-3}),
+    ],
+)
+def test_runs_side_by_side_end_where_each_ends_alone(form: str, share: float, further: dict[str, object]) -> None:
+    X = IRIS[::3, 1:3].copy()
+    X[np.random.default_rng(0).random(X.shape) < share] = np.nan
+    starts = [("random", seed) for seed in range(3)]
+    common: dict[str, Any] = {"covariance": form, "max_iter": 12, **further}
+    reached = objectives_reached(X, 3, starts, **common)
+    alone = [run_em(X, 3, start, seed=seed, **common) for start, seed in starts]
+    assert [value is None for value in reached] == [run.collapse is not None for run in alone]
+    for value, run in zip(reached, alone, strict=True):
+        assert value is None or value == pytest.approx(run.trace.last.objective, rel=1e-9)
+
+
+def test_runs_side_by_side_lose_only_those_that_collapse(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = IRIS[:, 2:]
+    starts = [("random", seed) for seed in range(5)]
+    together = objectives_reached(X, 7, starts, max_iter=100)
+    monkeypatch.setattr(em_runs, "SIDE_BY_SIDE", 1)
+    alone = objectives_reached(X, 7, starts, max_iter=100)
+    lost = [value is None for value in alone]
+    assert any(lost)
+    assert not all(lost)
+    assert [value is None for value in together] == lost
+    for value, own in zip(together, alone, strict=True):
+        assert value is None or value == pytest.approx(own, rel=1e-7)
 
 
 def test_a_collapse_is_followed_to_the_step_before_it() -> None:
