@@ -22,6 +22,7 @@ with drop:
     source.file_drop()
 with shelf, st.expander(_("Worked examples"), expanded=current().table == State().table):
     source.gallery()
+source.large_file_drop()
 
 table = active.table_in_use()
 source.origin(table)

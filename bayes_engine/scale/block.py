@@ -12,12 +12,14 @@ LOOK = 0.2
 
 
 def one_line(error: BaseException) -> str:
-    """What another library says of its error, in a line: Arrow's may have several, and bytes of the file.
+    """The first sentence of what another library says of its error: Arrow's may have several lines, and bytes of the
+    file.
 
     >>> one_line(OSError("don't know what type: \\x0f\\nDeserializing failed."))
     "don't know what type: Deserializing failed"
     """
-    return " ".join("".join(c if c.isprintable() else " " for c in str(error)).split()).rstrip(".")[:300]
+    line = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())
+    return line.partition(". ")[0].rstrip(".")[:300]
 
 
 class Block(NamedTuple):

@@ -56,12 +56,15 @@ def said(app: AppTest) -> list[str]:
 
 
 def test_a_large_file_is_opened_as_a_sample_that_is_said_to_be_one(folder: Path) -> None:
-    app = with_large("/etc/passwd")
+    app = opened("data", State(language="en"))
+    app.session_state["large_file"] = True  # a person opens the box
+    app = with_large("/etc/passwd", app)
     [error] = [e.value for e in app.error]
     assert error.startswith("Not opened: ") and "in none of the folders" in error
+    assert app.session_state["large_file"]  # it stays open, with the error in it
     assert app.session_state["state"].table == State().table and "large_files" not in app.session_state
     app = with_large("melons.parquet", app)
-    assert not app.error
+    assert not app.error and not app.session_state["large_file"]
     [line] = said(app)
     assert "5,000 of 6,000 rows of melons.parquet" in line.replace("\u2060", "") and "seed 0" in line
     state = app.session_state["state"]
@@ -361,8 +364,21 @@ def test_by_the_sample_s_model_it_is_said_to_be_so_and_other_losses_take_the_ans
 
 
 @pytest.mark.slow
+def test_a_file_that_is_given_after_a_large_one_is_shown(folder: Path) -> None:
+    app = classified(with_large("melons.parquet"), "melons.parquet")
+    assert any("are classified, in" in m.value for m in app.markdown)
+    rows = pd.read_parquet(folder / "melons.parquet").head(30).to_csv(index=False)
+    app.file_uploader(key="second_file").set_value(("new.csv", rows.encode(), "text/csv")).run()
+    assert not app.exception and "new.csv" in [h.value for h in app.subheader]
+    assert not any("are classified, in" in m.value for m in app.markdown)
+    app.button(key="large_second_go").click().run()  # what is asked for last is shown
+    assert any("are classified, in" in m.value for m in app.markdown)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "why"), [
-    ("/etc/passwd", "in none of the folders"), ("absent.csv", "there is no file"), (".", "give one of the files"),
+    ("", "no path is given"), ("/etc/passwd", "in none of the folders"), ("absent.csv", "there is no file"),
+    (".", "give one of the files"),
     ("other.parquet", "there is no column 'sound' in 'other"), ("short.parquet", "cannot be read as Parquet"),
 ])  # fmt: skip
 def test_what_cannot_be_classified_is_said_in_a_sentence(folder: Path, path: str, why: str) -> None:
@@ -377,7 +393,7 @@ def test_what_cannot_be_classified_is_said_in_a_sentence(folder: Path, path: str
     before = {*folder.iterdir()}
     classified(app, path)
     [error] = [e.value.replace("\\", "").replace("\u2060", "") for e in app.error]
-    assert "cannot be classified: " in error and why in error
+    assert error.startswith("Not classified: ") and why in error
     assert {*folder.iterdir()} - {folder / "cache"} == before - {folder / "cache"}
 
 
@@ -412,7 +428,7 @@ def test_two_types_of_a_column_are_one_sentence_with_their_place(folder: Path, m
         ("parts/b.parquet", "column 'size' holds strings in 'b.parquet', and the model was fitted to numbers"),
     ):
         [error] = errors(classified(app, path))
-        assert error.startswith(f"'{path}' cannot be classified: {why}") and error.count(". ") == 0
+        assert error.startswith(f"Not classified: {why}") and error.count(". ") == 0
     assert not [path for path in folder.rglob("*.classified*") if not path.name.startswith(".")]
 
 
@@ -445,7 +461,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_done_goes_on(folder: Path, mon
     with monkeypatch.context() as patched:
         patched.setattr(kind, "add", add)
         [error] = errors(classified(app, "melons.parquet", ".csv"))
-    assert error.startswith("'melons.parquet' cannot be classified: '") and error.endswith(
+    assert error.startswith("Not classified: '") and error.endswith(
         "cannot be written: No space left on device, at the rows of 'melons.parquet', row group or block 3; what was "
         "written before is kept, and the same again goes on from there."
     )

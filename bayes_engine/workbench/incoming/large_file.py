@@ -86,7 +86,11 @@ def files_at(path: str, within: Sequence[Path]) -> list[Path]:
     except (OSError, ValueError, RuntimeError):
         places = []
     inside = [place for place in places if _is_within(place, within)]
-    if not path.strip() or not inside:
+    if not path.strip():
+        raise ReadError(
+            "no path is given; name a file, or a folder of files, in {folders}", folders=", ".join(map(str, within))
+        )
+    if not inside:
         raise ReadError(
             "'{path}' is in none of the folders from which files may be opened: {folders}",
             path=path[:LONGEST],

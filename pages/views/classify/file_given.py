@@ -17,6 +17,7 @@ from pages.active.files import SECOND_FILE, Upload
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, change, current, on_click
+from pages.views.classify import large_file
 from pages.views.classify.judged import wanted_columns
 
 EXAMPLE = 20
@@ -40,6 +41,7 @@ def file_drop() -> None:
 
 
 def _in_use(upload: Upload[CellBlocks]) -> None:
+    large_file.make_room()
     files.keep(upload)
     if SECOND_FILE.named(current()) != upload.file.digest:
         change(lambda state: _given(state, upload.file.digest))

@@ -79,6 +79,13 @@ def classify_large_file(table: active.FittableTable, fitted: active.Fitted) -> N
         end_page()
 
 
+def make_room() -> None:
+    """For a callback: what was written of a large file is shown no longer, since another file was given."""
+    asked: Asked | None = st.session_state.get("large_second_asked")
+    if asked is not None and asked.key in st.session_state.get("large_answers_done", {}):
+        st.session_state["large_second_asked"] = None
+
+
 def _path_given(table: active.FittableTable, fitted: active.Fitted, within: Sequence[Path]) -> None:
     session, judge = st.session_state, _judge(table, fitted)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -106,8 +113,7 @@ def _path_given(table: active.FittableTable, fitted: active.Fitted, within: Sequ
     if table.amount_column:
         st.caption(_("Losses are taken per unit of {column}.").format(column=md(table.amount_column, 40)))
     if why := session.get("large_second_said"):
-        st.error(_("'{file}' cannot be classified: {why}.").format(
-            file=md(session.get("large_second_path") or "", 80), why=why.local(md)))  # fmt: skip
+        st.error(_("Not classified: {why}.").format(why=why.local(md)))
 
 
 def _ask(table: active.FittableTable, fitted: active.Fitted) -> None:
@@ -193,9 +199,10 @@ def _report(table: active.FittableTable, done: ClassifiedFiles, judge: Judge) ->
         (_("decision"), _("rows"), _("share")),
         *((name, f"{n:,}", f"{n / max(done.rows, 1):.2%}") for name, n in counts),
     ])  # fmt: skip
-    st.caption(
-        (_("Of *all rows* of the file, by the model that was fitted to *all rows*.") if judge.of_all else
-         _("Of *all rows* of the file, by the model that is fitted to the table in use."))
-        + " "
-        + _("Beside each row stand the decision, its risk, the gap to the runner-up, the posterior and the status.")
-    )  # fmt: skip
+    of = (
+        _("Of *all rows* of the file, by the model that was fitted to *all rows*.")
+        if judge.of_all
+        else _("Of *all rows* of the file, by the model that is fitted to the table in use.")
+    )
+    beside = _("Beside each row stand the decision, its risk, the gap to the runner-up, the posterior and the status.")
+    st.caption(f"{of} {beside}")

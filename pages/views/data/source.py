@@ -34,15 +34,15 @@ def file_drop() -> None:
     st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF, tables and records of JSON. The table stays in this "
                  "session; nothing of it is in a link."))  # fmt: skip
     own_table.come_back("own_back")
-    _large_file_drop()
 
 
-def _large_file_drop() -> None:
-    """Where a file too large for an upload is opened by its path, on one's own computer alone."""
+def large_file_drop() -> None:
+    """Where a file too large for an upload is opened by its path, on one's own computer alone. Closed by the file that
+    is opened, so that its rows stand in view."""
     if not own_computer.is_served_alone():
         return
     within = large_files.folders()
-    with st.expander(_("Open a large file"), icon=":material/database:", key="large_file"):
+    with st.expander(_("Open a large file"), icon=":material/database:", key="large_file", on_change="rerun"):
         if not within:
             st.caption(
                 _("Parquet and CSV of any size, where they lie on this computer. Start the app with the folders that "
@@ -50,8 +50,10 @@ def _large_file_drop() -> None:
             )  # fmt: skip
             st.markdown(large_files.HOW.format(folder=_("FOLDER")))  # `st.code` is 0.5 MB to load
             return
-        st.text_input(_("Path on this computer"), placeholder=str(within[0] / "rows.parquet"), key="large_path")
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            st.text_input(
+                _("Path on this computer"), placeholder=str(within[0] / "rows.parquet"), key="large_path", width=360,
+            )  # fmt: skip
             st.selectbox(
                 _("Rows drawn"),
                 large_files.SIZES,
@@ -80,8 +82,13 @@ def _open_large() -> None:
     asked = st.session_state
     asked["large_said"] = None
     large_files.open_sample(
-        str(asked.get("large_path") or ""), int(asked["large_rows"]), int(asked["large_seed"]), _in_use, _not_opened
+        str(asked.get("large_path") or ""), int(asked["large_rows"]), int(asked["large_seed"]), _opened, _not_opened
     )
+
+
+def _opened(upload: Upload[Reading]) -> None:
+    st.session_state["large_file"] = False
+    _in_use(upload)
 
 
 def _not_opened(error: BayesEngineError) -> None:
