@@ -71,7 +71,7 @@ def classify_large_file(table: active.FittableTable, fitted: active.Fitted) -> N
         return
     _go_on(table, fitted)
     shown = st.container(key="large_answers")
-    with st.expander(_("Classify a large file"), icon=":material/database:", key="large_second"):
+    with st.expander(_("Classify a large file"), icon=":material/database:", key="large_second", on_change="rerun"):
         _path_given(table, fitted, within)
     with shown:
         answered = _answers(table, fitted)
@@ -81,6 +81,7 @@ def classify_large_file(table: active.FittableTable, fitted: active.Fitted) -> N
 
 def make_room() -> None:
     """For a callback: what was written of a large file is shown no longer, since another file was given."""
+    st.session_state["large_second"] = False
     asked: Asked | None = st.session_state.get("large_second_asked")
     if asked is not None and asked.key in st.session_state.get("large_answers_done", {}):
         st.session_state["large_second_asked"] = None

@@ -52,7 +52,7 @@ def large_file_drop() -> None:
             return
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             st.text_input(
-                _("Path on this computer"), placeholder=str(within[0] / "rows.parquet"), key="large_path", width=360,
+                _("Path on this computer"), placeholder=str(within[0] / "rows.parquet"), key="large_path", width=280,
             )  # fmt: skip
             st.selectbox(
                 _("Rows drawn"),
