@@ -31,6 +31,7 @@ from bayes_engine.models.mixture_components import (
     MixtureParameters,
     StandardizedRows,
     standardized,
+    to_natural,
     to_standard,
 )
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -85,17 +86,34 @@ def run_em(
     return GaussianMixtureRun(model, tried.runs.collapsed[0], ())
 
 
-def objectives_reached(
+@dataclass(frozen=True, eq=False)
+class RunEnd:
+    """Where a run ends: its objective, the `parameters`, and the `way` (T, K, 2) of the means in the first two columns,
+    or in the only one."""
+
+    objective: float
+    parameters: MixtureParameters
+    way: Array
+
+
+def ends_of_runs(
     X: Array, k: int, starts: Sequence[tuple[str, int]], *, max_iter: int = 300, **parameters: Any
-) -> list[float | None]:
-    """The objective that `run_em` would reach from each start with its seed, None where it would collapse."""
+) -> list[RunEnd | None]:
+    """Where `run_em` would end from each start with its seed, None where it would collapse."""
     model, rows = _prepared(X, k, max_iter, parameters)
     together = max(SIDE_BY_SIDE // (rows.n * k), 1)
-    ends: list[EMTrace[Components] | Collapse] = []
+    ends: list[RunEnd | None] = []
     for first in steps(range(0, len(starts), together)):
         begun = [_begun(X, k, start, seed, parameters) for start, seed in starts[first : first + together]]
-        ends += model._climb_side_by_side(rows, begun)
-    return [None if isinstance(end, Collapse) else end.last.objective for end in ends]
+        climbed = model._climb_side_by_side(rows, begun)
+        ends += [None if isinstance(run, Collapse) else _end(model, rows, run) for run in climbed]
+    return ends
+
+
+def _end(model: GaussianMixture, rows: StandardizedRows, run: EMTrace[Components]) -> RunEnd:
+    means = np.stack([step.parameters.means[:, :2] for step in run.steps])
+    theta = to_natural(run.last.parameters, np.arange(model.n_components), model.covariance, rows.center, rows.scale)
+    return RunEnd(run.last.objective, theta, means * rows.scale[:2] + rows.center[:2])
 
 
 def _begun(X: Array, k: int, start: Any, seed: int, parameters: dict[str, Any]) -> Any:

@@ -16,13 +16,14 @@ from bayes_engine.models.em_runs import (
     GaussianMixtureRun,
     HiddenLabelRun,
     InformationCriteria,
+    RunEnd,
     SupervisedStep,
     at_step,
     ceiling,
+    ends_of_runs,
     hidden_rows,
     information_criteria,
     nearest_rows,
-    objectives_reached,
     one_hot,
     run_em,
     run_with_hidden_labels,
@@ -34,7 +35,7 @@ from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_components import Conditional, Form
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.derivation.likelihoods import WordTable, likelihood
-from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, axis_range, drawn_rows
+from bayes_engine.workbench.figures.mixture import ComponentEllipses, EndState, Film, axis_range, drawn_rows
 from pages import active
 from pages.active.axes import discriminating
 from pages.active.models import read_as
@@ -184,11 +185,11 @@ def mixture(table: active.FittableTable, run: MixtureRun) -> GaussianMixtureRun:
 
 
 @cached(max_entries=64, activity=Message("climbing by EM"))
-def reached(table: active.FittableTable, plain: MixtureRun) -> list[float | None]:
-    """The objectives at the end of a run that begins at each of the `other_starts`, None where it collapses: all of
-    them one job, which takes one turn."""
+def ends_of_starts(table: active.FittableTable, plain: MixtureRun) -> list[RunEnd | None]:
+    """The end of a run that begins at each of the `other_starts`, None where it collapses: all of them one job, which
+    takes one turn."""
     starts = [(other.start, other.seed) for other in other_starts(plain)]
-    return in_worker(objectives_reached, numbers_of(table, plain.columns), plain.k, starts, **_keywords(plain))
+    return in_worker(ends_of_runs, numbers_of(table, plain.columns), plain.k, starts, **_keywords(plain))
 
 
 def _keywords(run: MixtureRun) -> dict[str, Any]:
@@ -213,6 +214,14 @@ def mixture_film(table: active.FittableTable, run: MixtureRun) -> tuple[Film, li
         for s in trace.steps
     ]
     return Film.of_mixture(trace, shares, x[rows], _sides(x)), rows.tolist()
+
+
+def end_state(table: active.FittableTable, run: MixtureRun, end: RunEnd) -> EndState:
+    """The end of a run from another start, in the plane of the `run` that is played."""
+    x = numbers_of(table, run.columns)
+    rows = drawn_rows(len(x), len(end.way), run.k)
+    shares = at_step(mixture(table, run).model, end.parameters, x[rows])
+    return EndState(x[rows, 0], x[rows, 1], _sides(x), shares, end.parameters.full()[:, :2, :2], end.way)
 
 
 def _sides(x: Any) -> tuple[Any, Any]:

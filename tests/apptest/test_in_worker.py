@@ -20,7 +20,7 @@ HANDED = {
     "case": {"plausible"},
     "dependence": {"fit", "all_tested", "grow", "held_out"},
     "projection": set[str](),
-    "hidden": {"run_em", "objectives_reached"},
+    "hidden": {"run_em", "ends_of_runs"},
     "laboratory": {"learning_curve"},
     "model": set[str](),
 }

@@ -14,10 +14,10 @@ from bayes_engine.errors import TableError
 from bayes_engine.models import em_runs
 from bayes_engine.models.em_runs import (
     at_step,
+    ends_of_runs,
     hidden_rows,
     information_criteria,
     nearest_rows,
-    objectives_reached,
     one_hot,
     run_em,
     run_with_hidden_labels,
@@ -30,7 +30,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.labelled_curve import labelled_curve
 from bayes_engine.workbench.figures.mixture import (
     ComponentEllipses,
-    Film,
+    EndState,
     axis_range,
     criteria_by_components,
     drawn_rows,
@@ -48,7 +48,12 @@ def test_a_climb_is_the_run_of_the_mixture_itself() -> None:
     run = run_em(IRIS, 3, "kmeans", tol=1e-9, max_iter=500)
     assert run.trace.last.objective == pytest.approx(-180.18548, abs=1e-5)
     assert run.collapse is None
-    assert objectives_reached(IRIS, 3, [("kmeans", 0)], tol=1e-9, max_iter=500) == [run.trace.last.objective]
+    [end] = ends_of_runs(IRIS, 3, [("kmeans", 0)], tol=1e-9, max_iter=500)
+    assert end is not None
+    assert end.objective == run.trace.last.objective
+    for ours, theirs in zip(end.parameters[:3], run.trace.last.parameters[:3], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    assert np.allclose(end.way, [step.parameters.means[:, :2] for step in run.trace.steps])
     again = GaussianMixture(3, init=run.trace.steps[0].parameters, tol=1e-9).fit(IRIS)
     assert again.trace_.last.log_likelihood == pytest.approx(run.trace.last.objective, abs=1e-9)
 
@@ -69,32 +74,32 @@ def test_runs_side_by_side_end_where_each_ends_alone(form: str, share: float, fu
     X[np.random.default_rng(0).random(X.shape) < share] = np.nan
     starts = [("random", seed) for seed in range(3)]
     common: dict[str, Any] = {"covariance": form, "max_iter": 12, **further}
-    reached = objectives_reached(X, 3, starts, **common)
+    ends = ends_of_runs(X, 3, starts, **common)
     alone = [run_em(X, 3, start, seed=seed, **common) for start, seed in starts]
-    assert [value is None for value in reached] == [run.collapse is not None for run in alone]
-    for value, run in zip(reached, alone, strict=True):
-        assert value is None or value == pytest.approx(run.trace.last.objective, rel=1e-9)
+    assert [end is None for end in ends] == [run.collapse is not None for run in alone]
+    for end, run in zip(ends, alone, strict=True):
+        assert end is None or end.objective == pytest.approx(run.trace.last.objective, rel=1e-9)
 
 
 def test_runs_side_by_side_lose_only_those_that_collapse(monkeypatch: pytest.MonkeyPatch) -> None:
     X = IRIS[:, 2:]
     starts = [("random", seed) for seed in range(5)]
-    together = objectives_reached(X, 7, starts, max_iter=100)
+    together = ends_of_runs(X, 7, starts, max_iter=100)
     monkeypatch.setattr(em_runs, "SIDE_BY_SIDE", 1)
-    alone = objectives_reached(X, 7, starts, max_iter=100)
-    lost = [value is None for value in alone]
+    alone = ends_of_runs(X, 7, starts, max_iter=100)
+    lost = [end is None for end in alone]
     assert any(lost)
     assert not all(lost)
-    assert [value is None for value in together] == lost
-    for value, own in zip(together, alone, strict=True):
-        assert value is None or value == pytest.approx(own, rel=1e-7)
+    assert [end is None for end in together] == lost
+    for end, own in zip(together, alone, strict=True):
+        assert end is None or own is None or end.objective == pytest.approx(own.objective, rel=1e-7)
 
 
 def test_a_collapse_is_followed_to_the_step_before_it() -> None:
     X = IRIS[:, 2:]
     run = run_em(X, 8, "random", seed=3)
     assert "has collapsed on" in str(run.collapse)
-    assert objectives_reached(X, 8, [("random", 3), ("random", 3)]) == [None, None]
+    assert ends_of_runs(X, 8, [("random", 3), ("random", 3)]) == [None, None]
     assert run.trace.n_iter == 15
     values = [step.objective for step in run.trace.steps]
     assert all(later >= before - 1e-9 for before, later in pairwise(values))
@@ -180,12 +185,10 @@ def test_a_sample_for_drawing_is_no_sample_for_hiding() -> None:
 def test_figures_hold_the_numbers_they_are_given() -> None:
     run = run_em(IRIS[:, 2:], 3, "kmeans")
     x = IRIS[:, 2:]
-    film = Film.of_mixture(
-        run.trace, [s.responsibilities for s in run.trace.steps], x, (axis_range(x[:, 0]), axis_range(x[:, 1]))
-    )
-    drawn = end_state(film)
+    theta, sides = run.trace.last.parameters, (axis_range(x[:, 0]), axis_range(x[:, 1]))
+    way = np.stack([step.parameters.means for step in run.trace.steps])
+    drawn = end_state(EndState(x[:, 0], x[:, 1], sides, run.model.predict_proba(x), theta.full(), way))
     assert len(drawn.data) == 1 + 3 * 4
-    theta = run.trace.last.parameters
     outer = np.stack([drawn.data[1].x, drawn.data[1].y], axis=1) - theta.means[0]
     square = np.einsum("ni,ij,nj->n", outer, np.linalg.inv(theta.full()[0]), outer)
     assert np.allclose(square, 4.0)  # two standard deviations

@@ -188,30 +188,39 @@ def ends(
     return sized(figure, 250, left=6, right=6, top=6, bottom=6)
 
 
-def end_state(film: Film, *, dark: bool = False) -> Figure:
+@dataclass(frozen=True, eq=False)
+class EndState:
+    """The end of a run in the plane: the rows drawn, `x`, `y` (n,), between the two `sides`, and their `shares` (n, K);
+    the components' `covariances` (K, 2, 2), and the `way` (T, K, 2) of their means from the start."""
+
+    x: Array
+    y: Array
+    sides: tuple[AxisRange, AxisRange]
+    shares: Array
+    covariances: Array
+    way: Array
+
+
+def end_state(end: EndState, *, dark: bool = False) -> Figure:
     """The last step of a run in the plane, small: rows by responsibility, every component at 1 and 2 standard
     deviations, and the way of its mean from the start (a ring)."""
-    assert film.shape is not None
-    assert film.sides is not None
-    assert film.x is not None
-    inks = _inks(film.weights.shape[1], dark)
+    inks = _inks(end.shares.shape[1], dark)
     figure = Figure().add_scatter(
-        x=film.x, y=film.y, mode="markers", hoverinfo="skip",
-        marker={"size": 5, "color": [_css(c) for c in _mixed(film.shares[-1], inks)]},
+        x=end.x, y=end.y, mode="markers", hoverinfo="skip",
+        marker={"size": 5, "color": [_css(c) for c in _mixed(end.shares, inks)]},
     )  # fmt: skip
-    for k, (mean, covariance) in enumerate(zip(film.shape.means[-1], film.shape.covariances[-1], strict=True)):
-        colour = colour_of(k, dark)
+    for k, covariance in enumerate(end.covariances):
+        colour, way = colour_of(k, dark), end.way[:, k]
         for sds, width in ((2, 1.0), (1, 2.0)):
-            x, y = ellipse(mean, covariance, sds, 60)
+            x, y = ellipse(way[-1], covariance, sds, 60)
             figure.add_scatter(x=x, y=y, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip")
-        way = film.shape.means[:, k]
         line = {"color": colour, "width": 1.5}
         figure.add_scatter(x=way[:, 0], y=way[:, 1], mode="lines", line=line, hoverinfo="skip")
         ring = {"symbol": "circle-open", "size": 9, "color": colour, "line": {"width": 2}}
         figure.add_scatter(x=way[:1, 0], y=way[:1, 1], mode="markers", marker=ring, hoverinfo="skip")
     figure.update_layout(showlegend=False)
-    figure.update_xaxes(range=list(film.sides[0]), nticks=5, zeroline=False)
-    figure.update_yaxes(range=list(film.sides[1]), nticks=5, zeroline=False)
+    figure.update_xaxes(range=list(end.sides[0]), nticks=5, zeroline=False)
+    figure.update_yaxes(range=list(end.sides[1]), nticks=5, zeroline=False)
     return sized(figure, 250, left=6, right=6, top=6, bottom=6)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.models.em_runs import GaussianMixtureRun, crossed
+from bayes_engine.models.em_runs import GaussianMixtureRun, RunEnd, crossed
 from bayes_engine.numerals import certain, signed
 from bayes_engine.workbench.figures.mixture import criteria_by_components, end_state, ends
 from pages import active
@@ -254,8 +254,8 @@ def _beneath(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixt
 def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
     with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
         tried = fits.other_starts(run)
-        reached = fits.reached(table, tried[0])
-    alive = {start: value for start, value in enumerate(reached) if value is not None}
+        reached = fits.ends_of_starts(table, tried[0])
+    alive = {start: end.objective for start, end in enumerate(reached) if end is not None}
     if not alive:
         st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))
         return
@@ -274,9 +274,9 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
         )
     else:
         with bad:
-            _end(table, tried[worst], alive[worst], _("A bad start"))
+            _end(table, run, tried[worst], reached[worst], _("A bad start"))
     with good:
-        _end(table, tried[best], alive[best], _("The best of {n} starts").format(n=len(reached)))
+        _end(table, run, tried[best], reached[best], _("The best of {n} starts").format(n=len(reached)))
     with dots:
         below = _("{unit} below the best").format(unit=evidence_unit())
         st.markdown(f"**{_('Where each start ends')}**  \n{below}")
@@ -284,7 +284,7 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
         playing = tried.index(run) if run in tried else -1
         names = [_("k-means"), *(str(other.seed) for other in tried[1:])]
         chart(
-            ends(reached, names, playing, bits=in_bits(), dark=dark()),
+            ends([alive.get(start) for start in range(len(tried))], names, playing, bits=in_bits(), dark=dark()),
             key="em_ends",
             alt=_("What every start reached, below the best one"),
         )
@@ -297,16 +297,18 @@ def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtu
         )
 
 
-def _end(table: active.FittableTable, run: MixtureRun, value: float, title: str) -> None:
-    end = controls.objective_name(hard=run.hard, prior=run.prior) + _(": ") + controls.exact(value)
-    st.markdown(f"**{title}**  \n{end}")  # two lines whatever the width: figures and buttons stand level
-    film, _rows = fits.mixture_film(table, run)
-    chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + end)
+def _end(table: active.FittableTable, run: MixtureRun, other: MixtureRun, end: RunEnd | None, title: str) -> None:
+    """Where the run that is played would end from another start."""
+    assert end is not None
+    words = controls.objective_name(hard=run.hard, prior=run.prior) + _(": ") + controls.exact(end.objective)
+    st.markdown(f"**{title}**  \n{words}")  # two lines whatever the width: figures and buttons stand level
+    figure = end_state(fits.end_state(table, run, end), dark=dark())
+    chart(figure, key=f"em_end_{other.start}_{other.seed}", alt=title + _(": ") + words)
     st.button(
-        _("Play k-means") if run.start == "kmeans" else _("Play random seed {seed}").format(seed=run.seed),
-        key=f"em_play_{run.start}_{run.seed}",
+        _("Play k-means") if other.start == "kmeans" else _("Play random seed {seed}").format(seed=other.seed),
+        key=f"em_play_{other.start}_{other.seed}",
         icon=":material/play_arrow:",
-        **sets(keys.EM_START.to(run.start), keys.EM_SEED.to(run.seed), *controls.AT_END),
+        **sets(keys.EM_START.to(other.start), keys.EM_SEED.to(other.seed), *controls.AT_END),
     )
 
 
