@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bayes_engine.errors import TableError
 from bayes_engine.logspace import Array, log_normalize, normalize
@@ -43,11 +42,10 @@ class MatrixClassifier(GenerativeClassifier):
     # rows: from a matrix, not from a frame ------------------------------------------------------------------------
 
     def _frame(self, X: Any, *, reset: bool) -> Any:
-        values = self._validated(X, reset=reset)
-        cells = values.data if sparse.issparse(values) else values
-        if reset and self.not_negative and cells.size:
-            self._refuse_negative(cells.min())
-        return Matrix.of(values)
+        frame = Matrix.of(self._validated(X, reset=reset))
+        if reset and self.not_negative:
+            self._refuse_negative(frame.least)
+        return frame
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         return numeric_input(self, X, reset=reset, accept_sparse="csr" if self.takes_sparse else False)
@@ -63,7 +61,7 @@ class MatrixClassifier(GenerativeClassifier):
         return UNNAMED  # a model of terms keeps their names itself
 
     def _table(self, frame: Matrix, schema: Schema, *, unseen: str, missing: str = "error") -> Table:
-        return replace(frame, schema=schema)
+        return frame if schema is frame.schema else replace(frame, schema=schema)
 
     # predicting: a block of rows at a time ------------------------------------------------------------------------
 

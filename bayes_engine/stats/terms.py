@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -91,30 +92,47 @@ def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts
     weight = labels.by_class
     sums = np.zeros((labels.n_classes, len(names)))
     if labels.soft is None and sparse.issparse(X.values):
+        whole = labels.weight is None and np.can_cast(np.int64 if X.above is not None else X.values.dtype, np.int64)
+        most = X.whole_bound if whole else None
+        once = X.values.has_canonical_format
         # a block is worth its pass over the sums if it has more cells; an eighth of X is the most to be held twice
         for rows, block in X.blocks(max(SPARSE_CELLS, min(4 * sums.size, X.values.nnz // 8)), np.int64):
-            _add_sparse(sums, block, labels.take(rows))
+            own = labels.take(rows)
+            bits = 0 if most is None else _bits(most, int(own.by_class.max()) if once else block.nnz)
+            _add_sparse(sums, block, own, bits)
     else:
         for rows, block in X.blocks():
             sums += np.asarray((block.T @ labels.take(rows).matrix().T).T)
     return TermCounts(names, weight, sums)
 
 
-def _add_sparse(sums: Array, block: sparse.csr_array, labels: Labels) -> None:
+def _add_sparse(sums: Array, block: sparse.csr_array, labels: Labels, bits: int) -> None:
+    """Add the sums of a block. Where any of them fits in so many bits, neighbouring classes share a word."""
     assert labels.codes is not None
-    kind = block.indices.dtype if sums.size <= np.iinfo(block.indices.dtype).max else np.int64
-    cells = np.repeat((labels.codes * sums.shape[1]).astype(kind), np.diff(block.indptr))
-    cells += block.indices
-    weight = np.ones(block.shape[0], dtype=_exact(block)) if labels.weight is None else labels.weight
-    by_cell = assembled(sparse.csc_array, (sums.size, block.shape[0]), block.data, cells, block.indptr)
-    sums += (by_cell @ weight).reshape(sums.shape)
+    together = min(63 // bits, labels.n_classes) if bits else 1
+    word, place = np.divmod(labels.codes, together)
+    shape = (-(-labels.n_classes // together), sums.shape[1])
+    cells = block.indices
+    if shape[0] > 1:
+        kind = cells.dtype if math.prod(shape) <= np.iinfo(cells.dtype).max else np.int64
+        cells = np.repeat((word * shape[1]).astype(kind), np.diff(block.indptr))
+        cells += block.indices
+    weight = np.left_shift(1, bits * place) if bits else labels.by_row
+    by_cell = assembled(sparse.csc_array, (math.prod(shape), block.shape[0]), block.data, cells, block.indptr)
+    words = (by_cell @ weight).reshape(shape)
+    if together == 1:
+        sums += words
+        return
+    for c, own in enumerate(sums):
+        shared = words[c // together]
+        own += shared & (2**bits - 1)
+        shared >>= bits
 
 
-def _exact(block: sparse.csr_array) -> type:
-    """The type that adds up a block: whole numbers as they are where no sum of them can wrap, which spares a copy."""
-    whole = block.dtype == np.int64 and block.nnz
-    most = max(int(block.data.max()), -int(block.data.min())) if whole else 0
-    return np.int64 if whole and most * block.nnz < 2**53 else float
+def _bits(most: int, times: int) -> int:
+    """Bits that hold a sum of so many counts; 0 where floats add up: cells below 0, or sums beyond 2^53."""
+    bits = max(1, (most * times).bit_length())
+    return bits if most >= 0 and bits <= 53 else 0
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,29 @@ def test_term_counts(form: Any, above: float | None, weighed: bool) -> None:
         np.testing.assert_allclose(found.weight, one_hot.sum(axis=0), rtol=1e-14)
 
 
+@pytest.mark.parametrize("most", [0, 1, 9, 10**6, 2**40, 2**60])
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint64, np.uint8, bool])
+@pytest.mark.parametrize("classes", [1, 3, 40])
+def test_sums_of_counts_are_those_of_whole_numbers(most: int, kind: type, classes: int) -> None:
+    """However many classes share a word: also where a row stores a term twice, and where a cell is below 0."""
+    rng = np.random.default_rng(most % 97)
+    top = min(most, 1 if kind is bool else int(np.iinfo(kind).max) // 2)
+    y, indices = rng.integers(0, classes, 60), rng.integers(0, 5, 240).astype(np.int32)
+    for least in (0, -top) if kind in (np.int64, np.int32) else (0,):
+        cells = rng.integers(least, top, 240, endpoint=True).astype(kind)
+        X = sparse.csr_array((cells, indices, np.arange(0, 241, 4, dtype=np.int32)), shape=(60, 5))
+        assert not X.has_canonical_format
+        exact = [[0] * 5 for _ in range(classes)]
+        for row, term, cell in zip(np.repeat(y, 4).tolist(), indices.tolist(), cells.tolist(), strict=True):
+            exact[row][term] += int(cell)
+        sums = term_counts(Matrix.of(X), Labels(classes, y), tuple("abcde")).sums
+        np.testing.assert_allclose(sums, np.array(exact, dtype=float), rtol=1e-14 if most > 2**30 else 0.0)
+        X.sum_duplicates()
+        dense, once = X.toarray().astype(float), term_counts(Matrix.of(X), Labels(classes, y), tuple("abcde")).sums
+        exact_once = [dense[y == c].sum(axis=0) for c in range(classes)]
+        np.testing.assert_allclose(once, exact_once, rtol=1e-14 if most > 2**30 else 0.0)
+
+
 def test_term_counts_merge() -> None:
     X, y = data()
     names = tuple("abcdefg")
