@@ -3,6 +3,7 @@ with a partial −."""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -127,11 +128,12 @@ def joint_codes(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
 
 def as_one(columns: Iterable[NDArray[Any]], sizes: Sequence[int], n: int) -> NDArray[np.intp]:
     """(n,) the codes in these columns (n,), each below its size, as one number, the last of them running fastest."""
-    joint = np.zeros(n, dtype=np.intp)
+    cells = math.prod(sizes)
+    joint = np.zeros(n, dtype=np.min_scalar_type(cells) if cells < 2**32 else np.intp)  # narrow numbers add up faster
     for codes, size in zip(columns, sizes, strict=True):
         joint *= size
-        joint += codes
-    return joint
+        np.add(joint, codes, out=joint, casting="unsafe")
+    return joint.astype(np.intp, copy=False)
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
