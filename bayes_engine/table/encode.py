@@ -90,8 +90,8 @@ def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     """`schema` with open domains grown by what `frame` holds. Raises SchemaMismatch on a value outside a closed one."""
     grown = []
     for j, variable in enumerate(steps(schema)):
-        if variable.discrete and variable.cuts is None:
-            column = frame.iloc[:, j]
+        column = frame.iloc[:, j]
+        if variable.discrete and variable.cuts is None and not _whole_levels(column, variable):
             if not variable.declared or not isinstance(column.dtype, pd.CategoricalDtype):
                 variable = variable.observing(observed(column))
             elif not set(column.cat.categories) <= set(variable.levels):
@@ -227,11 +227,9 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
         known = {level: code for code, level in enumerate(variable.levels, start=1)}
         codes = [*(known.get(level, np.iinfo(dtype).max) for level in own), MISSING]
         return np.array(codes, dtype=dtype).take(held)  # -1, for missing, is the last entry
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and _consecutive(variable):
-        low, high = int(variable.levels[0]), int(variable.levels[-1])
-        whole = column.to_numpy()
-        if low <= whole.min() and whole.max() <= high:
-            return (whole.astype(np.int64) - (low - 1)).astype(dtype)
+    if _whole_levels(column, variable):
+        first = np.array(1 - int(variable.levels[0])).astype(dtype)  # what wraps here wraps back below
+        return np.asarray(column.to_numpy().astype(dtype) + first)
     held, values = distinct_codes(column)
     if values.tolist() == list(variable.levels[: len(values)]):
         return np.asarray(np.add(held, 1, dtype=dtype, casting="unsafe"))  # they stand in the levels' order
@@ -253,6 +251,14 @@ def _objects(values: Any) -> pd.Index:
     """Values as they are: what is inferred to be strings goes through Arrow, which has no half characters."""
     plain = values if isinstance(values, np.ndarray | pd.Index) else pd.Series(values).array
     return pd.Index(plain.astype(object), dtype=object)
+
+
+def _whole_levels(column: pd.Series, variable: Variable) -> bool:
+    """Whether the column is one of whole numbers, all among the variable's levels, which are consecutive."""
+    if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and len(column)):
+        return False
+    whole = column.to_numpy()
+    return _consecutive(variable) and variable.levels[0] <= whole.min() and whole.max() <= variable.levels[-1]
 
 
 def _consecutive(variable: Variable) -> bool:
