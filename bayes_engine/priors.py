@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -110,8 +111,9 @@ class Dirichlet:
 
     def per_level(self, shape: tuple[int, ...]) -> float:
         """The rows per level, on average, of a table of this shape (…, S)."""
-        shares = {"level": 1, "distribution": shape[-1], "table": int(np.prod(shape))}[self.per]
-        return self.amount / max(shares, 1)
+        if self.per == "level":
+            return self.amount
+        return self.amount / max(shape[-1] if self.per == "distribution" else math.prod(shape), 1)
 
     def per_cell(self, cells: int) -> float:
         """The rows that a number's Gaussian is given in each of its cells: a cell is smoothed as one level is."""

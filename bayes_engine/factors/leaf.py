@@ -46,8 +46,9 @@ class Domain:
 
     def counted(self, table: Array, axis: int) -> Array:
         """A count table whose `axis` is by code (missing first) as one by place."""
-        levels = np.arange(1, 1 + len(self.variable.levels))
-        return np.take(table, [*levels, MISSING] if self.missing_is_level else levels, axis=axis)
+        if not self.missing_is_level:
+            return table[(slice(None),) * axis + (slice(1, None),)]
+        return np.take(table, [*range(1, 1 + len(self.variable.levels)), MISSING], axis=axis)
 
     def places(self, X: Table) -> NDArray[np.intp]:
         """(n,) the place of each cell; HIDDEN where it is not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -11,7 +12,7 @@ from bayes_engine.inference.averaged import AveragedFactor, Member
 from bayes_engine.logspace import Array
 from bayes_engine.models.semi_naive import SemiNaive, varying
 from bayes_engine.models.spode import SPODE
-from bayes_engine.priors import checked_number, checked_word, dirichlet
+from bayes_engine.priors import Dirichlet, checked_number, checked_word, dirichlet
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import PairCost
 from bayes_engine.structure.dependence import Structure
@@ -62,20 +63,22 @@ class AODE(SemiNaive):
         self._check(stats)
         checked_word("smoothing", self.smoothing, AVERAGING)
         least = checked_number("min_frequency", self.min_frequency)
-        priors = [dirichlet(self.alpha, name) for name in (*stats.schema.names, None)]
-        if any(p.base == "marginal" for p in priors) or (
-            self.smoothing == "joint" and {p.per for p in priors} != {"level"}
+        priors = {name: dirichlet(self.alpha, name) for name in (*stats.schema.names, None)}
+        if any(p.base == "marginal" for p in priors.values()) or (
+            self.smoothing == "joint" and {p.per for p in priors.values()} != {"level"}
         ):
             raise ParameterError(
                 "AODE smooths joint tables P(class, value): alpha with base='marginal' does not apply there, and "
                 "smoothing='joint' takes numbers; take Dirichlet.m_estimate(m, base='uniform'), or "
                 "smoothing='factored'"
             )
-        members = tuple(self._member(stats, stats.schema[name]) for name in self._super_parents(stats))
+        members = tuple(self._member(stats, stats.schema[name], priors) for name in self._super_parents(stats))
         naive = self._directed(stats, {})
         return AveragedFactor(self._prior(stats), members, naive, least)
 
-    def _member(self, stats: SufficientStatistics, variable: Variable) -> Member:
+    def _member(
+        self, stats: SufficientStatistics, variable: Variable, priors: Mapping[str | None, Dirichlet]
+    ) -> Member:
         domain = self._domain(stats, variable)
         counts = domain.counted(stats.counts.tables[variable.name], 1)
         joint = self.smoothing == "joint"
@@ -83,13 +86,13 @@ class AODE(SemiNaive):
         families = []
         for v in varying(stats):
             if v.name != variable.name:
-                own = max(self._domain(stats, v).size, 1) if joint and v.discrete else 1
-                prior = dirichlet(self.alpha, v.name)
-                families.append(
-                    self._family(stats, v, (variable.name,), replace(prior, amount=prior.amount / (share * own)))
-                )
+                prior = priors[v.name]
+                if joint:
+                    own = max(self._domain(stats, v).size, 1) if v.discrete else 1
+                    prior = replace(prior, amount=prior.amount / (share * own))
+                families.append(self._family(stats, v, (variable.name,), prior))
         shape = counts.shape if self._prior_given else (counts.size,)
-        alpha = dirichlet(self.alpha, variable.name).per_level(shape) / share
+        alpha = priors[variable.name].per_level(shape) / share
         return Member(domain, counts, alpha, self._prior_given, tuple(families))
 
     def _prior(self, stats: SufficientStatistics) -> ClassPrior:
