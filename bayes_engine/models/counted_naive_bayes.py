@@ -143,13 +143,13 @@ class CategoricalNB(SmoothingParameters, MatrixClassifier):
         return least.astype(np.int64)
 
     def _table(self, frame: Matrix, schema: Schema, *, unseen: str, missing: str = "error") -> Table:
-        columns = []
-        for j, variable in enumerate(schema):
-            values, size = frame.values[:, j], len(variable.levels)
-            kind = code_dtype(size)
+        kind = code_dtype(max(len(variable.levels) for variable in schema))
+        columns = np.empty((len(schema), frame.n), dtype=kind)  # one place for all: many small ones come slower
+        for codes, values, variable in zip(columns, frame.values.T, schema, strict=True):
+            size = len(variable.levels)
             strange = values >= size if values.max() >= size else None
             with np.errstate(invalid="ignore"):  # a strange one may be anything
-                codes = np.add(values, 1, dtype=kind, casting="unsafe")  # 0 stands for missing
+                np.add(values, 1, out=codes, casting="unsafe")  # 0 stands for missing
             if strange is not None:
                 if unseen == "error":
                     raise TableError(
@@ -159,7 +159,6 @@ class CategoricalNB(SmoothingParameters, MatrixClassifier):
                         value=f"{values[strange][0]:.12g}",
                     )
                 codes[strange] = np.iinfo(kind).max
-            columns.append(codes)
         return Table(schema, tuple(columns), frame.n)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
