@@ -60,7 +60,7 @@ OTHERS: dict[str, tuple[float, tuple[str, ...]]] = {
     "bench_class_question": (2.0, ()),
     "bench_classify": (6.0, ()),
     "bench_live": (2.0, ("2",)),
-    "bench_deploy": (2.0, ("5",)),
+    "bench_deploy": (3.0, ("5",)),
     "bench_hostile": (3.0, ()),
     "bench_long": (5.0, ("30000",)),
 }

@@ -82,7 +82,7 @@ async def measure(server: Server, bare: Server, rows: int, pages: tuple[str, ...
         raise RuntimeError(f"the table was not read: {errors or one.told}")
     print(f"{rows} rows, {len(data) / 1e6:.0f} MB: whole after {time.perf_counter() - began:.1f} s, "  # noqa: T201
           f"processor {server.cpu() - before:.1f} s")  # fmt: skip
-    await warm(server)
+    await warm(server.cpu)
     heads = ("s to whole", "processor s", "longest run", "λ ms", "nothing ms", "bare ms", "MiB")
     print(" " * 12 + "".join(f"{head:>12}" for head in heads))  # noqa: T201
 

@@ -106,14 +106,14 @@ async def cost(server: Server, one: Visitor, doing: Callable[[], Awaitable[Answe
     return 1000 * (server.cpu() - before)
 
 
-async def warm(server: Server) -> None:
-    """Wait until the server does nothing of its own any more. Some time after the first start by a user it cuts its
-    icons out, some seconds of processor time beside whatever is measured."""
+async def warm(cpu: Callable[[], float]) -> None:
+    """Wait until the server, whose processor time `cpu` tells, does nothing of its own any more. Some time after the
+    first start by a user it cuts its icons out, some seconds of processor time beside whatever is measured."""
     await asyncio.sleep(LATER)
     while True:
-        before = server.cpu()
+        before = cpu()
         await asyncio.sleep(QUIET)
-        if server.cpu() - before < 0.02 * QUIET:
+        if cpu() - before < 0.02 * QUIET:
             return
 
 
@@ -155,7 +155,7 @@ async def measure(server: Server, bare: Server, pages: tuple[str, ...]) -> int:
     one, plain, missed = Visitor(server.url), Visitor(bare.url), 0
     await plain.open()
     state = await own_table(one)
-    await warm(server)
+    await warm(server.cpu)
     print(f"{'ms, × bare':12}" + "".join(f"{name:>16}" for name in ACTIONS) + f"{'bare':>8}")  # noqa: T201
     for page in pages:
         name = page or "start"
