@@ -106,5 +106,4 @@ class GaussianNB(MatrixClassifier):
 
 
 def _epsilon(stats: SufficientStatistics, share: float) -> float:
-    whole = [stats.moments.column(name).pooled() for name in stats.moments.names]
-    return share * max(float(column.m2[0] / column.weight[0]) for column in whole)
+    return share * float((stats.moments.total / stats.moments.weight.sum(axis=0)).max())

@@ -66,14 +66,15 @@ class Labels:
         assert self.codes is not None
         return np.asarray(per_class[self.codes])
 
-    def matrix(self) -> Array:
-        """(C, n) r_ic, class after class."""
+    def matrix(self, rows: slice = slice(None)) -> Array:
+        """(C, n) r_ic, class after class, of all rows or some."""
         if self.soft is not None:
-            return np.asarray(self.soft.T)
+            return np.asarray(self.soft[rows].T)
         assert self.codes is not None
-        codes = self.codes.astype(np.uint8) if self.n_classes <= 256 else self.codes  # bytes are told apart faster
-        one_hot = (np.arange(self.n_classes, dtype=codes.dtype)[:, None] == codes).astype(float)
-        return one_hot if self.weight is None else np.asarray(one_hot * self.weight)
+        narrow = np.uint8 if self.n_classes <= 256 else self.codes.dtype  # bytes are told apart faster
+        codes = self.codes[rows].astype(narrow, copy=False)
+        one_hot = (np.arange(self.n_classes, dtype=narrow)[:, None] == codes).astype(float)
+        return one_hot if self.weight is None else np.asarray(one_hot * self.weight[rows])
 
     def members(self) -> Iterator[tuple[int, NDArray[np.intp], Array | None]]:
         """For each class with any weight: its number, the rows in it, and their weights (None where each counts 1)."""

@@ -27,7 +27,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.counts import Axis, less, widen
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import offset_blocks
+from bayes_engine.table.matrix import number_blocks, offset_blocks
 
 LARGEST = 1e145
 """A value farther than this from its pivot is refused: the squares of up to 2^53 of them must have a finite sum."""
@@ -44,8 +44,8 @@ CONDITION = 1e6
 NEGLIGIBLE = 1e-10
 """The share of a column's sum of squares below which a class's own is nothing: a tenth of the floor of variances."""
 
-FEW_LOST = 1e3
-"""The share of Σz² in Σ(z − mean)² up to which their difference w·mean² may be taken off: three digits are lost."""
+FAR = 100.0
+"""Squares around zero above this many times those around the mean cost more than two of sixteen digits."""
 
 
 def checked_squares(names: Sequence[str], squares: Array, cancelled: Array, column: Array) -> Array:
@@ -223,73 +223,93 @@ class ColumnMoments:
 MATRIX_CLASSES = 16
 """With more classes a product with one-hot labels takes longer than adding up row by row."""
 
+BLOCK = 2**16
+"""Numbers in a block of rows: half a megabyte, which stays in the cache between the passes over it."""
+
+FEW = 256
+"""Rows that tell whether numbers are squared as they lie."""
+
 
 def moments(table: Table, labels: Labels) -> Moments:
     """The moments of every numeric column, block by block; NaN cells do not count.
 
     The sums of a block's classes are products with the one-hot labels, and all blocks are merged at once:
-    M2 = Σ_b M2_b + w_b (mean_b − mean)². Raises TableError on an infinite cell.
+    M2 = Σ_b M2_b + w_b (mean_b − mean)². The numbers of a block are squared as they lie, where that costs no digit that
+    counts, or else as offsets from the pivot; where that costs too many, around the block's means. Raises TableError on
+    an infinite cell.
     """
     numeric = [v for v in table.schema if v.numeric]
     names, pivot = tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float)
-    if labels.soft is not None or labels.n_classes > MATRIX_CLASSES or not table.n or not numeric:
+    if labels.codes is None or labels.n_classes > MATRIX_CLASSES or not table.n or not numeric:
         return _by_column(table, labels, names, pivot)
+    labels = replace(labels, codes=labels.codes.astype(np.uint8))  # bytes are told apart faster
+    cells = max(BLOCK, 16 * labels.n_classes * len(names))  # the sums of the blocks are few beside their numbers
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = []
-        for rows, z in offset_blocks(table, names, pivot):
-            of = labels.take(rows)
-            part = _block_moments(z, of)
-            if part is None:  # z is squared by now
-                _rows, z = next(offset_blocks(table.take(rows), names, pivot))
-                part = _second_pass(z, of)
-            parts.append(part)
-    weights, means, rests, squares = (np.array(part) for part in zip(*parts, strict=True))  # (B, C, d)
-    total = weights.sum(axis=0)
-    shares = weights / np.where(total > 0, total, 1.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        near = (shares * means).sum(axis=0)
-        apart = np.where(weights > 0, means - near + rests, 0.0)
-        rest = (shares * apart).sum(axis=0)
-        m2 = (squares + weights * (apart - rest) ** 2).sum(axis=0)
-        mean = near + rest
-        squares = m2 + total * mean**2
-    if not (squares < LARGEST**2).all():
-        return _by_column(table, labels, names, pivot)  # which names the cell
-    return Moments(names, pivot, total, mean, m2)
+        near = _near_zero(table, names)
+        blocks = number_blocks(table, names, cells) if near else offset_blocks(table, names, pivot, cells)
+        places, sums, squares = [], [], None
+        for rows, z in blocks:
+            squares = np.empty_like(z) if squares is None else squares[: len(z)]
+            places.append(rows)
+            sums.append(_sums(z, labels.matrix(rows), squares))
+        weight, total, square = (np.array(part) for part in zip(*sums, strict=True))  # (B, C, d)
+        mean = total / np.where(weight > 0, weight, 1.0)
+        parts = (weight, mean - pivot if near else mean, np.zeros_like(mean), square - weight * mean**2)
+        merged = _merged(*parts)
+        lost = ~(square.sum(axis=0) <= FAR * merged[2])
+        again = np.flatnonzero((lost & (weight > 0)).any(axis=(1, 2)))
+        for b in again.tolist():
+            few = table.take(places[b])
+            _rows, z = next(offset_blocks(few, names, pivot, cells))
+            for part, anew in zip(parts, _around_means(z, labels.take(places[b])), strict=True):
+                part[b] = anew
+        weight, mean, m2 = _merged(*parts) if len(again) else merged
+        within = (m2 + weight * mean**2 < LARGEST**2).all()
+    return Moments(names, pivot, weight, mean, m2) if within else _by_column(table, labels, names, pivot)
 
 
-def _block_moments(z: Array, labels: Labels) -> Sequence[Array] | None:
-    """Weight, mean, what rounding left out of the mean, and M2 of each class, (C, d) each, as Σz² − w·mean²; None where
-    that does not keep its digits. In the place of z are its squares then."""
-    member = labels.matrix()
-    weight, total, _known = _sums(z, member)
-    mean = total / np.where(weight > 0, weight, 1.0)
-    square = member @ np.multiply(z, z, out=z)
-    m2 = square - weight * mean**2
-    return (weight, mean, np.zeros_like(mean), m2) if (square <= FEW_LOST * m2).all() else None
+def _near_zero(table: Table, names: Sequence[str]) -> bool:
+    """Whether the first rows of a large table have means within ten standard deviations of 0, and all cells."""
+    if table.n <= FEW:
+        return False
+    _rows, few = next(number_blocks(table.take(slice(0, FEW)), names))
+    return bool(((few**2).mean(axis=0) <= FAR * few.var(axis=0)).all())
 
 
-def _second_pass(z: Array, labels: Labels) -> Sequence[Array]:
-    """The same, by the squares around the mean."""
-    member = labels.matrix()
-    weight, total, known = _sums(z, member)
+def _sums(z: Array, member: Array, squares: Array) -> tuple[Array, Array, Array]:
+    """Weight, Σz and Σz² of each class, (C, d) each, of the cells that are known; in `squares` (m, d) are their squares
+    then."""
+    np.multiply(z, z, out=squares)  # first: a product waits longer for what is not in the cache yet
+    weight = member.sum(axis=1, keepdims=True).repeat(z.shape[1], axis=1)
+    total, square = member @ z, member @ squares
+    if not np.isnan(total[0]).any():  # where any cell is missing every class has NaN
+        return weight, total, square
+    known = ~np.isnan(z)
+    squares[~known] = 0.0
+    return member @ known.astype(float), member @ np.where(known, z, 0.0), member @ squares
+
+
+def _around_means(z: Array, labels: Labels) -> tuple[Array, Array, Array, Array]:
+    """Weight, mean, what rounding left out of the mean, and M2 of each class, (C, d) each, by the squares around the
+    mean."""
+    member, known = labels.matrix(), ~np.isnan(z)
+    z[~known] = 0.0
+    weight = member @ known.astype(float)
     safe = np.where(weight > 0, weight, 1.0)
-    mean = total / safe
+    mean = member @ z / safe
     z -= mean[labels.codes]
-    if known is not None:
-        z[~known] = 0.0
+    z[~known] = 0.0
     return weight, mean, member @ z / safe, member @ np.multiply(z, z, out=z)
 
 
-def _sums(z: Array, member: Array) -> tuple[Array, Array, NDArray[np.bool_] | None]:
-    """Weight and Σz, (C, d) each, and which cells are known, where not all are; the others are made 0."""
-    weight = np.repeat(member.sum(axis=1, keepdims=True), z.shape[1], axis=1)
-    total = member @ z
-    if not np.isnan(total).any():
-        return weight, total, None
-    known = ~np.isnan(z)
-    z[~known] = 0.0
-    return member @ known.astype(float), member @ z, known
+def _merged(weight: Array, mean: Array, rest: Array, m2: Array) -> tuple[Array, Array, Array]:
+    """Weight, mean and M2 of each class, (C, d) each, from those of all blocks (B, C, d), the mean in two parts."""
+    total = weight.sum(axis=0)
+    share = weight / np.where(total > 0, total, 1.0)
+    near = (share * mean).sum(axis=0)
+    apart = np.where(weight > 0, mean - near + rest, 0.0)
+    left = (share * apart).sum(axis=0)
+    return total, near + left, (m2 + weight * (apart - left) ** 2).sum(axis=0)
 
 
 def _by_column(table: Table, labels: Labels, names: tuple[str, ...], pivot: Array) -> Moments:

@@ -14,7 +14,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import Deviations, Moments, checked_squares
+from bayes_engine.stats.moments import FAR, Deviations, Moments, checked_squares
 from bayes_engine.table.encode import code_dtype
 
 BLOCK = 2**19
@@ -22,9 +22,6 @@ BLOCK = 2**19
 
 PACKED = 704
 """Rows in one call of the matrix product: what OpenBLAS packs at once."""
-
-FAR = 100.0
-"""Squares around zero above this many times those around the mean cost more than two of sixteen digits."""
 
 
 class Scatter(Deviations):

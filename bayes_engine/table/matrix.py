@@ -129,24 +129,27 @@ def as_they_lie(frame: pd.DataFrame, schema: Schema, missing: str) -> Matrix | N
     return None if refused else whole
 
 
-def number_blocks(X: Table, names: Sequence[str]) -> Iterator[tuple[slice, Array]]:
-    """Consecutive rows and their numbers (m, d) in these columns, which are all of a Matrix that names none."""
+def number_blocks(X: Table, names: Sequence[str], cells: int | None = None) -> Iterator[tuple[slice, Array]]:
+    """Consecutive rows, with about so many `cells`, and their numbers (m, d) in these columns, which are all of a
+    Matrix that names none."""
     if isinstance(X, Matrix):
         places = [X.schema.position[name] for name in names] if len(X.schema) > len(names) else slice(None)
-        yield from ((rows, block[:, places]) for rows, block in X.blocks())
+        yield from ((rows, np.asarray(block[:, places], dtype=float)) for rows, block in X.blocks(cells))
         return
     columns = [X[name] for name in names]
-    for rows in slices(X.n, max(1, DENSE_CELLS // max(len(columns), 1))):
+    for rows in slices(X.n, max(1, (cells or DENSE_CELLS) // max(len(columns), 1))):
         block = np.empty((len(columns), rows.stop - rows.start))
         for into, column in zip(block, columns, strict=True):
             into[:] = column[rows]
         yield rows, block.T
 
 
-def offset_blocks(X: Table, names: Sequence[str], pivot: Array) -> Iterator[tuple[slice, Array]]:
+def offset_blocks(
+    X: Table, names: Sequence[str], pivot: Array, cells: int | None = None
+) -> Iterator[tuple[slice, Array]]:
     """`number_blocks` as offsets from `pivot` (d,), to be written into: the next block takes the same place."""
     pivots = offsets = np.empty((0, len(names)))
-    for rows, block in number_blocks(X, names):
+    for rows, block in number_blocks(X, names, cells):
         m = len(block)
         if m > len(pivots):  # pivots that lie as the numbers do are taken off in one go, not row by row
             pivots, offsets = np.empty_like(block, dtype=float), np.empty_like(block, dtype=float)

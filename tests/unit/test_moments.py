@@ -25,6 +25,7 @@ from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments, Moments
 from bayes_engine.table.encode import encode
+from bayes_engine.table.matrix import Matrix
 from bayes_engine.table.schema import middle
 from bayes_engine.workbench.derivation.modes_of_use import without_rows
 
@@ -46,6 +47,35 @@ def test_NF11_a_billion_plus_one_keeps_its_variance() -> None:
         column = stats.moments.column("x")
         np.testing.assert_allclose(column.m2 / column.weight, exact, rtol=1e-6)
     np.testing.assert_allclose(whole.moments.column("x").m2 / whole.class_weight, exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("missing", [0.0, 0.01])
+@pytest.mark.parametrize("far", [0.0, 3.0, 30.0, 1e3, 1e6])
+def test_moments_of_many_blocks_keep_their_digits_wherever_the_mean_lies(
+    far: float, missing: float, order: Any
+) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.choice(3, 30_000, p=[0.6, 0.3999, 0.0001])  # a class that few blocks have
+    X = rng.normal(size=(len(codes), 5)) + far
+    X[:, 1] += codes  # near 0 in the first rows, and then as far as `far`
+    X[:500, 1] -= far
+    X[codes == 1, 2] = far + 0.1  # no spread in a class
+    X[rng.random(X.shape) < missing] = np.nan
+    X = np.array(X, order=order)
+    frame = pd.DataFrame(X, columns=list("abcde"), copy=False)
+    schema = Schema.from_dtypes(frame)
+    target = Variable("class", "categorical", (0, 1, 2))
+    parts = Matrix.of(X, schema=schema), encode(frame, schema)
+    for table in parts:
+        moments = collect(table, Labels(3, codes), target).moments
+        for c in range(3):
+            of_class = X[codes == c].astype(np.longdouble)
+            mean = np.nanmean(of_class, axis=0)
+            m2 = np.nansum((of_class - mean) ** 2, axis=0).astype(float)
+            assert moments.weight[c].tolist() == (~np.isnan(of_class)).sum(axis=0).tolist()
+            np.testing.assert_allclose(moments.mean[c] + moments.pivot, mean.astype(float), rtol=1e-14, atol=1e-14)
+            np.testing.assert_allclose(moments.m2[c], m2, rtol=1e-12, atol=1e-20 * max(far, 1.0) ** 2)
 
 
 def test_merging_with_a_far_pivot_keeps_the_digits() -> None:
