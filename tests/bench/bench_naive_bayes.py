@@ -61,7 +61,7 @@ def categorical_fit() -> list[Ratio]:
     )
     what = f"fit, {ROWS:,} x {COLUMNS}, {LEVELS} levels, {CLASSES} classes"
     return [
-        Ratio(f"{what}: integer array / CategoricalNB", array, peer, 1 / 3),
+        Ratio(f"{what}: integer array / CategoricalNB", array, peer, 0.2),
         Ratio(f"{what}: categories / CategoricalNB", category, peer, 1 / 3),
     ]
 

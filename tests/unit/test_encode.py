@@ -213,3 +213,17 @@ def test_spellings_of_many_categories_come_in_the_order_of_their_first_cells() -
     theirs, expected = pd.factorize(column.astype(object))
     assert spelled == list(expected)
     np.testing.assert_array_equal(own, theirs)
+
+
+@pytest.mark.parametrize("first", [-300, -3, 0, 1, 250, 70_000])
+@pytest.mark.parametrize("many", [2, 8, 254, 255, 300])
+@pytest.mark.parametrize("dtype", [np.int64, np.int32])
+def test_whole_numbers_have_the_codes_of_their_places(first: int, many: int, dtype: type) -> None:
+    levels = tuple(range(first, first + many))
+    schema = Schema((Variable("x", "categorical", levels, declared=True),))
+    values = np.random.default_rng(0).permutation(np.array(levels, dtype=dtype))
+    frame = pd.DataFrame({"x": values})
+    assert observe(frame, schema) == schema
+    assert encode(frame, schema)["x"].tolist() == [levels.index(v) + 1 for v in values.tolist()]
+    with pytest.raises(SchemaMismatch, match=f"'{first + many}'"):
+        observe(pd.DataFrame({"x": [first, first + many]}), schema)
