@@ -48,6 +48,8 @@ NODES = 20_000
 """Objects that are looked at to measure a result."""
 PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 """Types whose `repr` says all of a value."""
+NO_SIZE = (bool, int, float, type)
+"""What takes nothing that counts."""
 HEAD = 64
 """Bytes that an object takes besides its content, roughly."""
 
@@ -377,7 +379,7 @@ def _walk(start: Any, seen: dict[int, Any], large: dict[int, tuple[int, Any]] | 
         if not todo:
             break
         thing = todo.pop()
-        if id(thing) in seen or thing is None or isinstance(thing, bool | int | float | type):
+        if id(thing) in seen or thing is None or isinstance(thing, NO_SIZE):
             continue
         seen[id(thing)] = thing
         total += HEAD
@@ -393,7 +395,7 @@ def _walk(start: Any, seen: dict[int, Any], large: dict[int, tuple[int, Any]] | 
             pass  # its array would be made for the asking, and stay
         elif isinstance(thing, pd.Series | pd.Index):
             todo.append(thing.array)
-        elif hasattr(thing, "__array_interface__"):
+        elif hasattr(type(thing), "__array_interface__"):  # of the array itself it would be made for the asking
             whole = thing
             while getattr(whole, "base", None) is not None:  # a view keeps all of what it is a view of
                 whole = whole.base
