@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import mixture
 from sklearn.datasets import load_iris
 
 from bayes_engine.errors import TableError
@@ -25,7 +26,7 @@ from bayes_engine.models.em_runs import (
 )
 from bayes_engine.models.labelled_curve import LabelledCurve
 from bayes_engine.models.mixture import GaussianMixture
-from bayes_engine.models.mixture_components import FORMS
+from bayes_engine.models.mixture_components import FORMS, Form
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.labelled_curve import labelled_curve
 from bayes_engine.workbench.figures.mixture import (
@@ -79,6 +80,22 @@ def test_runs_side_by_side_end_where_each_ends_alone(form: str, share: float, fu
     assert [end is None for end in ends] == [run.collapse is not None for run in alone]
     for end, run in zip(ends, alone, strict=True):
         assert end is None or end.objective == pytest.approx(run.trace.last.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize(("form", "theirs"), [("full", "full"), ("diagonal", "diag"), ("tied", "tied")])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_runs_side_by_side_end_where_scikit_learn_ends(form: Form, theirs: str) -> None:
+    starts = [("random", seed) for seed in range(3)]
+    ends = ends_of_runs(IRIS, 2, starts, covariance=form, tol=1e-12, max_iter=20)
+    for (start, seed), end in zip(starts, ends, strict=True):
+        begin = GaussianMixture(2, covariance=form, init=start, random_state=seed, max_iter=0).fit(IRIS)
+        peer = mixture.GaussianMixture(
+            2, covariance_type=theirs, weights_init=begin.weights_, means_init=begin.means_,
+            precisions_init=begin.precisions_, reg_covar=0.0, tol=0.0, max_iter=20,
+        ).fit(IRIS)  # fmt: skip
+        assert end is not None
+        assert end.objective == pytest.approx(len(IRIS) * peer.score(IRIS), rel=1e-9)
+        np.testing.assert_allclose(end.parameters.means, peer.means_, rtol=1e-6)
 
 
 def test_runs_side_by_side_lose_only_those_that_collapse(monkeypatch: pytest.MonkeyPatch) -> None:
