@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors import Row
 from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.progress import steps
@@ -155,16 +156,19 @@ def posterior_plane(
             if variable.discrete:
                 codes = positions(values, variable.levels)[which]
                 columns[name] = pd.Categorical.from_codes(codes, dtype=levels[name])
+            elif name not in cells and variable.numeric:
+                columns[name] = np.full(n, np.nan if values[0] is None else values[0], dtype=float)
             else:
                 columns[name] = pd.Series(values, dtype=float if variable.numeric else object).to_numpy().take(which)
         return model.explain(pd.DataFrame(columns), given)
 
     first = np.zeros(1, dtype=np.intp)
-    classes = explained({axis.name: (axis.ticks(1), first) for axis in (x, y) if axis is not None}, 1).classes
+    one = explained({axis.name: (axis.ticks(1), first) for axis in (x, y) if axis is not None}, 1)
+    classes = one.classes
     size = min(size, max(math.isqrt(MOST_NUMBERS // len(classes)), 2))
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
     n, wide = len(across) * len(up), len(across)
-    if y is not None:
+    if y is not None and all(_stands_alone(row) or row.kind == "constant" for row, _term in one.rows):
         places = np.arange(max(wide, len(up)))
         along = explained({x.name: (across, places[:wide]), y.name: (up, 0 * places[:wide])}, wide)
         upwards = explained({x.name: (across, 0 * places[: len(up)]), y.name: (up, places[: len(up)])}, len(up))
@@ -195,8 +199,7 @@ def _from_lines(along: Ledger, upwards: Ledger, x: str, y: str) -> Array | None:
     for (row, of_x), (_row, of_y) in zip(along.rows, upwards.rows, strict=True):
         if row.kind == "constant" and not row.parents and row != CALIBRATION and _shared(of_x) and _shared(of_y):
             continue
-        alone = row.kind in SEPARATE and row.name == row.child and len(row.parents) == 1
-        if not alone and (row.kind != "prior" or row.parents):
+        if not _stands_alone(row):
             return None
         term = of_x[None] if row.child == x else of_y[:, None] if row.child == y else of_x[None, :1]
         with np.errstate(over="ignore"):
@@ -207,6 +210,12 @@ def _from_lines(along: Ledger, upwards: Ledger, x: str, y: str) -> Array | None:
         return None
     posterior = normalize(total.reshape(-1, total.shape[2])).reshape(total.shape)
     return np.broadcast_to(posterior, (len(upwards.status), len(along.status), total.shape[2]))
+
+
+def _stands_alone(row: Row) -> bool:
+    """Whether a log term is of one column alone, given the class, or the class prior."""
+    of_one = row.kind in SEPARATE and row.name == row.child and len(row.parents) == 1
+    return of_one or (row.kind == "prior" and not row.parents)
 
 
 def _shared(term: Array) -> bool:

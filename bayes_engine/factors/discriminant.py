@@ -20,7 +20,7 @@ from bayes_engine.factors.columns import PriorAndColumns
 from bayes_engine.factors.sources import Linear, Source, Term
 from bayes_engine.logspace import Array, log
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import matrix, slices, squares, sum_of_squares
+from bayes_engine.table.matrix import DENSE_CELLS, matrix, slices, squares, sum_of_squares
 from bayes_engine.table.schema import Variable
 
 BLOCK = 2048
@@ -168,16 +168,21 @@ class QuadraticFactor(JointGaussian):
     (C, d, d)."""
 
     roots: tuple[InverseRoot, ...] = field(init=False, repr=False)
+    _marginals: dict[tuple[int, ...], tuple[InverseRoot, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roots", tuple(map(inverse_root, self.covariance)))
+        object.__setattr__(self, "_marginals", {})
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        U = matrix(X)[:, self.columns] - self.centre
-        determinant, distance, dimension = self._evaluate(U)
+        values, (n_classes, d) = matrix(X), self.apart.shape
+        determinant, distance, dimension = np.empty((n_classes, X.n)), np.empty((n_classes, X.n)), np.empty(X.n)
+        for block in slices(X.n, max(DENSE_CELLS // max(d, 1), 1)):
+            parts = self._evaluate(values[block][:, self.columns] - self.centre)
+            determinant[:, block], distance[:, block], dimension[block] = parts
         yield Row("−½ log det Σ", "Σ", (self.target,), "log-density"), determinant.T
         yield Row("−½ (x−μ)ᵀΣ⁻¹(x−μ)", "x", (self.target,), "log-density"), distance.T
-        constant = np.broadcast_to((-0.5 * LOG_2PI * dimension)[:, None], (X.n, len(self.apart)))
+        constant = np.broadcast_to((-0.5 * LOG_2PI * dimension)[:, None], (X.n, n_classes))
         yield Row("−(d/2) log 2π", "d", (), "constant"), constant
 
     def log(self, X: Table) -> Array:
@@ -246,11 +251,21 @@ class QuadraticFactor(JointGaussian):
                 u = U[rows] if whole else U[rows][:, known]
                 dimension[rows] = len(known)
                 away = np.empty_like(u)  # new memory is slow
-                for c, v in enumerate(self.apart):
-                    root = self.roots[c] if whole else inverse_root(self.covariance[c][np.ix_(known, known)])
+                for c, (v, root) in enumerate(zip(self.apart, self._marginal(known), strict=True)):
                     determinant[c, rows] = -0.5 * root.log_det
                     distance[c, rows] = _distance(np.subtract(u, v[known], out=away) @ root.whiten)
         return determinant, distance, dimension
+
+    def _marginal(self, known: NDArray[np.intp]) -> tuple[InverseRoot, ...]:
+        """The roots of the covariances of these columns; those last asked for are remembered, for the next block."""
+        columns = tuple(known.tolist())
+        if len(columns) == len(self.columns):
+            return self.roots
+        roots = self._marginals.get(columns)
+        if roots is None:
+            roots = tuple(inverse_root(own[np.ix_(known, known)]) for own in self.covariance)
+            object.__setattr__(self, "_marginals", {columns: roots})
+        return roots
 
 
 @dataclass(frozen=True)
