@@ -116,8 +116,7 @@ def encode(
     columns: list[Any] = []
     variables = list(schema)
     beyond: NDArray[np.bool_] | None = None
-    for j, variable in enumerate(steps(schema)):
-        column = frame.iloc[:, j]
+    for j, (variable, (_, column)) in enumerate(zip(steps(schema), frame.items(), strict=False)):
         values: Any
         if variable.textual:
             variables[j], values = encode_texts(column, variable, grow=grow)
@@ -227,6 +226,8 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
         known = {level: code for code, level in enumerate(variable.levels, start=1)}
         codes = [*(known.get(level, np.iinfo(dtype).max) for level in own), MISSING]
         return np.array(codes, dtype=dtype).take(held)  # -1, for missing, is the last entry
+    if column.dtype == np.bool_ and variable.levels == (False, True):
+        return np.asarray(np.add(column.to_numpy(), 1, dtype=dtype))
     if _whole_levels(column, variable):
         first = np.array(1 - int(variable.levels[0])).astype(dtype)  # what wraps here wraps back below
         return np.asarray(column.to_numpy().astype(dtype) + first)

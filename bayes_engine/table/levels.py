@@ -97,9 +97,12 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     known = _CODED.get(id(held))
     if known is not None and known[0]() is held:
         return known[1:]
-    codes, values = pd.factorize(column, sort=True)
-    codes = codes.astype(np.min_scalar_type(-max(len(values), 1)))
-    strings = np.asarray(values, dtype=object)
+    coded = held.dictionary_encode().combine_chunks()
+    strings = coded.dictionary.to_numpy(zero_copy_only=False)
+    order = np.argsort(strings)
+    place = np.full(len(strings) + 1, -1, dtype=np.min_scalar_type(-max(len(strings), 1)))
+    place[order] = np.arange(len(strings))
+    codes, strings = place.take(coded.indices.fill_null(-1).to_numpy()), strings[order]  # -1 is the last place
     key = id(held)
     forget = _CODED.pop  # at the end of Python its module is emptied first
     _CODED[key] = weakref.ref(held, lambda _: forget(key, None)), codes, strings

@@ -183,6 +183,22 @@ def test_distinct_values_of_whole_numbers_are_those_of_the_column(kind: Any, apa
         assert len(values) == column.nunique()
 
 
+def test_distinct_strings_stand_in_their_order_from_several_pieces_and_from_none() -> None:
+    pieces = [pd.Series(cells, dtype="str") for cells in (["pink", None, "dark"], ["green", "dark"], [])]
+    for column in (pd.concat(pieces), *pieces, pd.Series([None, None], dtype="str")):
+        held, values = distinct_codes(column)
+        codes, strings = pd.factorize(column, sort=True)
+        assert held.tolist() == codes.tolist() and values.tolist() == strings.tolist()
+
+
+@pytest.mark.parametrize("cells", [[True, False, True], [True, True], []])
+@pytest.mark.parametrize("levels", [(False, True), (True, False), (True,)])
+def test_truth_values_are_codes_by_their_place(cells: list[bool], levels: tuple[bool, ...]) -> None:
+    held = encode_levels(pd.Series(cells, dtype=bool), Variable("x", "categorical", levels))
+    assert held.dtype == np.uint8
+    assert held.tolist() == [levels.index(c) + 1 if c in levels else unseen_code(held) for c in cells]
+
+
 def test_strings_that_outlive_the_module_end_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the end of Python modules are emptied, of what is alive still, in any order."""
     told: list[object] = []
