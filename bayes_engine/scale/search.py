@@ -307,12 +307,11 @@ def _tables_of(table: Table, weight: Array | None, requests: Sequence[Request]) 
     counts = FamilyCounts(table, weight)
     start, sparse = 0, []
     for request in requests:
-        joint = counts.every(request.columns)
         if request.sparse(levels):
             refuse_wide(request, counts)
-            sparse.append(counts.observed(joint))
+            sparse.append(counts.observed(counts.every(request.columns)))
             continue
-        size = request.size(levels)
+        joint, size = counts.every(request.columns), request.size(levels)
         dense[start : start + size] = (counts.with_all(joint) if request.beside else counts.weights(joint)).ravel()
         start += size
     return (dense, *sparse)

@@ -7,8 +7,8 @@ counted, and in which order it is added up, does not depend on how the columns o
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from functools import cached_property
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property, reduce
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ KEPT_CELLS = 4_000_000
 """Tables are remembered while they hold at most this many cells together."""
 BLOCK = 4_000_000
 """So many cells of the table are counted in one pass."""
-FEW_CODES = 5
+FEW_CODES = 12
 """Up to so many joint codes, counting bits is faster than counting rows …"""
 FEW_LEVELS = 1000
 """… while all columns together have at most this many levels: each is a plane of bits."""
@@ -36,7 +36,7 @@ FEW_LEVELS = 1000
 class Joint(NamedTuple):
     """The joint codes of some columns: `codes` (n,) below `size`; unobserved combinations may be left out of them."""
 
-    codes: NDArray[np.intp]
+    codes: NDArray[Any]
     size: int
 
 
@@ -65,12 +65,12 @@ class FamilyCounts:
     def __init__(self, table: Table, weight: Any = None, *, missing: MissingPolicy = "error") -> None:
         self._describe(table.schema)
         weights = checked_weights(weight, table.n)
-        rows, self.left_out = _known_rows(table, missing)
-        columns = [known_codes(table, name) for name in self.sorted_names]
+        known = {name: known_codes(table, name) for name in self.names}
+        rows, self.left_out = _known_rows(known, table.n, missing)
+        columns = [known[name] - 1 for name in self.sorted_names]
         if self.left_out:
             columns = [column[rows] for column in columns]
             weights = None if weights is None else weights[rows]
-        columns = [np.asarray(column - 1) for column in columns]
         self._codes, self._weight = _alike(columns, self.levels, weights)
         self.n: float = float(len(self._codes[0]) if self._weight is None else self._weight.sum())
         if self.n == 0:
@@ -140,26 +140,34 @@ class FamilyCounts:
 
     def joint(self, columns: Sequence[int]) -> Joint:
         """The joint codes of columns by rank; above four cells a row only the observed combinations have a code."""
-        size = 1
-        codes = np.zeros(self.n_distinct, dtype=np.intp)
+        joint = self.every(())
         for j in columns:
-            codes *= self.levels[j]
-            codes += self._codes[j]
-            size *= self.levels[j]
-            if size > 4 * self.n_distinct + 64:
-                observed, codes = np.unique(codes, return_inverse=True)
-                size = len(observed)
-        return Joint(codes, size)
+            joint = self.joined(joint, j)
+            if joint.size > 4 * self.n_distinct + 64:
+                observed, codes = np.unique(joint.codes, return_inverse=True)
+                joint = Joint(codes, len(observed))
+        return joint
+
+    def joined(self, joint: Joint, column: int) -> Joint:
+        """The joint codes with those of one further column, by rank, which run fastest; in few bytes."""
+        size = joint.size * self.levels[column]
+        codes = joint.codes.astype(np.min_scalar_type(size), copy=False)
+        return Joint(codes * self.levels[column] + self._codes[column], size)
 
     def cells(self, columns: Collection[int]) -> Array:
         """(·,) the weights of the combinations of these columns by rank, in a fixed order; some may be zero."""
-        joint = self.joint(sorted(columns))
-        return self._tally(joint.codes, joint.size)
+        if len(columns) == 1:
+            return self.margins[min(columns)]
+        return self.weights(self.joint(sorted(columns)))
+
+    @cached_property
+    def margins(self) -> tuple[Array, ...]:
+        """(S,) the weights of each column's levels, by rank."""
+        return tuple(map(self._tally, self._codes, self.levels))
 
     def every(self, columns: Sequence[int]) -> Joint:
         """The joint codes of columns by rank, ascending, every combination having one: tables of other rows add up."""
-        sizes = [self.levels[j] for j in columns]
-        return Joint(as_one((self._codes[j] for j in columns), sizes, self.n_distinct), math.prod(sizes))
+        return reduce(self.joined, columns, Joint(np.zeros(self.n_distinct, dtype=np.uint8), 1))
 
     def weights(self, joint: Joint) -> Array:
         """(size,) the weight of every joint code."""
@@ -168,22 +176,23 @@ class FamilyCounts:
     def observed(self, joint: Joint) -> tuple[NDArray[np.intp], Array]:
         """The joint codes that occur, ascending, and the weight of each."""
         codes, place = np.unique(joint.codes, return_inverse=True)
-        return codes, self._tally(place, len(codes))
+        return codes.astype(np.intp), self._tally(place, len(codes))
 
     def with_all(self, joint: Joint) -> Array:
         """(size, Σ S) the weight of every joint code with every level of every column: columns side by side, in the
         order of their names."""
         few = joint.size <= FEW_CODES and sum(self.levels) <= FEW_LEVELS
-        table = self._with_bits(joint) if few and self._weight is None else self._with_rows(joint)
+        weights = self.weights(joint)
+        table = self._with_bits(joint, weights) if few and self._weight is None else self._with_rows(joint)
         if self._whole:
             known = np.add.reduceat(table, self.starts, axis=1)
-            table[:, self.starts + self._commonest] = self._tally(joint.codes, joint.size)[:, None] - known
+            table[:, self.starts + self._commonest] = weights[:, None] - known
         return table
 
     def _with_rows(self, joint: Joint) -> Array:
         """`with_all` outside the commonest levels, row by row."""
         width = sum(self.levels)
-        base = joint.codes * width
+        base = joint.codes.astype(np.intp) * width
         counts = np.zeros(joint.size * width)
         for block in self._blocks:
             keys = base[block.rows]
@@ -191,21 +200,27 @@ class FamilyCounts:
             counts += np.bincount(keys, block.weight, minlength=len(counts))
         return counts.reshape(joint.size, width)
 
-    def _with_bits(self, joint: Joint) -> Array:
-        """The same, 64 rows in a word: |{code = k} ∩ {x_j = s}| by `and` and counting bits."""
+    def _with_bits(self, joint: Joint, weights: Array) -> Array:
+        """The same, 64 rows in a word: |{code = k} ∩ {x_j = s}| by `and` and counting bits. The commonest code is not
+        counted, the others leave it; `weights` are the codes'."""
+        places, planes, totals = self._planes
+        commonest = int(weights.argmax())
+        rest = [k for k in range(joint.size) if k != commonest]
+        table = np.zeros((joint.size, len(places)))
+        for k, bits in zip(rest, _packed(joint.codes, rest), strict=True):
+            table[k] = np.bitwise_count(planes & bits).sum(axis=-1, dtype=np.uint32)
+        table[commonest] = totals - table.sum(axis=0)
         counts = np.zeros((joint.size, sum(self.levels)))
-        places, planes = self._planes
-        for k in range(joint.size):
-            counts[k, places] = np.bitwise_count(planes & _packed(joint.codes == k)).sum(axis=-1)
+        counts[:, places] = table
         return counts
 
     @cached_property
-    def _planes(self) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
-        """For each level but its column's commonest: its place among all, and a bit for every row."""
-        levels = [(j, s) for j, size in enumerate(self.levels) for s in range(size) if s != self._commonest[j]]
-        places = np.array([self.starts[j] + s for j, s in levels], dtype=np.intp)
-        empty = np.empty((0, -(-self.n_distinct // 64)), dtype=np.uint64)
-        return places, np.stack([_packed(self._codes[j] == s) for j, s in levels]) if levels else empty
+    def _planes(self) -> tuple[NDArray[np.intp], NDArray[np.uint64], Array]:
+        """For each level but its column's commonest: its place among all, a bit for every row, and how many are set."""
+        rare = [[s for s in range(size) if s != most] for size, most in zip(self.levels, self._commonest, strict=True)]
+        places = np.array([start + s for start, levels in zip(self.starts, rare, strict=True) for s in levels], np.intp)
+        planes = np.concatenate([_packed(codes, levels) for codes, levels in zip(self._codes, rare, strict=True)])
+        return places, planes, np.concatenate(self.margins)[places]
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
@@ -220,7 +235,7 @@ class FamilyCounts:
     @cached_property
     def _commonest(self) -> NDArray[np.intp]:
         """(d,) the level that most rows have: not counted, the others leave it."""
-        return np.array([self.cells((j,)).argmax() for j in range(len(self.levels))], dtype=np.intp)
+        return np.array([weights.argmax() for weights in self.margins], dtype=np.intp)
 
     @cached_property
     def _blocks(self) -> list[_Block]:
@@ -238,24 +253,29 @@ class FamilyCounts:
             blocks.append(_Block(rows, np.concatenate(places), weight))
         return blocks
 
-    def _tally(self, codes: NDArray[np.intp], size: int) -> Array:
+    def _tally(self, codes: NDArray[Any], size: int) -> Array:
         return np.bincount(codes, self._weight, minlength=size).astype(float)
 
 
-def _packed(which: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """(⌈n/64⌉) a bit for every row."""
-    bits = np.packbits(which)
-    return np.pad(bits, (0, -len(bits) % 8)).view(np.uint64)
+def _packed(codes: NDArray[Any], wanted: Sequence[int]) -> NDArray[np.uint64]:
+    """(wanted, ⌈n/64⌉) for each of these codes a bit for every row that has it."""
+    bits = np.packbits(codes == np.array(wanted, dtype=codes.dtype)[:, None], axis=1)
+    words = np.zeros((len(wanted), -(-len(codes) // 64) * 8), dtype=np.uint8)
+    words[:, : bits.shape[1]] = bits
+    return words.view(np.uint64)
 
 
-def _known_rows(table: Table, missing: MissingPolicy) -> tuple[NDArray[np.bool_], int]:
+def _known_rows(columns: Mapping[str, NDArray[Any]], n: int, missing: MissingPolicy) -> tuple[NDArray[np.bool_], int]:
     """(n,) which rows are counted, and how many are not."""
     if missing not in ("error", "complete"):
         raise ParameterError("missing='{value}' is not one of 'error', 'complete'", value=str(missing))
-    known = np.ones(table.n, dtype=bool)
-    absent = {name: known_codes(table, name) == MISSING for name in table.schema.names}
-    for name, gaps in absent.items():
-        if missing == "error" and gaps.any():
+    known = np.ones(n, dtype=bool)
+    absent = dict.fromkeys(columns, 0)
+    for name, codes in columns.items():
+        gaps = codes == MISSING
+        if not gaps.any():
+            continue
+        if missing == "error":
             raise TableError(
                 "column '{column}' has a missing cell in row {row}: scores compare structures over the same rows only; "
                 "choose missing='complete' to count the complete rows, or learn the tables of a given structure by EM, "
@@ -264,12 +284,13 @@ def _known_rows(table: Table, missing: MissingPolicy) -> tuple[NDArray[np.bool_]
                 row=int(gaps.argmax()) + 1,
             )
         known &= ~gaps
+        absent[name] = int(gaps.sum())
     if not known.any():
-        worst = max(absent, key=lambda name: int(absent[name].sum()))
+        worst = max(absent, key=lambda name: absent[name])
         raise TableError(
             "no row is complete; leave out the columns with the most missing cells, '{column}' first", column=worst
         )
-    return known, int(table.n - known.sum())
+    return known, n - int(known.sum())
 
 
 def _alike(

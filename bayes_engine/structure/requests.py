@@ -121,7 +121,7 @@ class AskingScorer(Scorer):
         vectors = [np.array(parts)]
         for k, child in enumerate(request.columns):
             last = np.moveaxis(table.reshape(*sizes, -1), k, -2).reshape(table.shape)
-            vectors += [scorer._side_by_side(last, child, mask ^ 1 << child) for scorer in own]
+            vectors += [scorer._side_by_side(last, [child], mask ^ 1 << child)[0] for scorer in own]
         return np.concatenate(vectors)
 
     def take(self, request: Request, numbers: Array) -> None:
@@ -146,7 +146,7 @@ class AskingScorer(Scorer):
             return known
         above = Request(tuple(members(parents)), True)
         if above.sparse(self.counts.levels):
-            for mask, kind in ((parents | 1 << child, self._kind(None)), (parents, self._kind(child))):
+            for mask, kind in ((parents | 1 << child, 0), (parents, self._kind(child))):
                 if (mask, kind) not in self._sums:
                     self._ask(Request(tuple(members(mask)), False))
         else:
@@ -184,7 +184,7 @@ class AskingScorer(Scorer):
         for j in members(parents):
             if (wide := self._wide.get((child, parents ^ 1 << j))) is not None:
                 return float(wide[j])
-        whole = self._sums.get((parents | 1 << child, self._kind(None)))
+        whole = self._sums.get((parents | 1 << child, 0))
         part = self._sums.get((parents, self._kind(child)))
         if whole is None or part is None:
             return None

@@ -18,29 +18,36 @@ each set of columns is counted and summed once, whichever of them is the child.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array, log
 from bayes_engine.priors import checked_word
-from bayes_engine.stats.family_counts import FamilyCounts, Joint
+from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG, Arc
 
 ScoreName = Literal["log-likelihood", "aic", "bic", "mdl", "k2", "bdeu"]
 SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
 Operation = Literal["add", "delete", "reverse"]
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 
 TIE = 1e-10
 """Two graphs whose scores differ by less than this share of the score of the graph without arcs are equally good."""
 
 WIDEST = 4_000_000
 """A family is counted with all further parents at once while the table has at most this many cells."""
+
+SMALL = 2**18
+"""Each two columns are counted at once while their tables have at most this many cells together …"""
+TOGETHER = 2**24
+"""… and this many cells of columns are looked at."""
 
 
 class Move(NamedTuple):
@@ -224,7 +231,7 @@ class Scorer:
         for j in members(parents):  # counted with others already?
             if (wide := self._wide.get((child, parents ^ 1 << j))) is not None:
                 return float(wide[j])
-        whole = self._sum(parents | 1 << child, self._kind(None))
+        whole = self._sum(parents | 1 << child, 0)
         return whole - self._sum(parents, self._kind(child)) - self.price * self.free(child, parents)
 
     def _sum(self, mask: int, kind: int) -> float:
@@ -249,13 +256,25 @@ class Scorer:
         already in the family hold no meaning."""
         if (child, parents) not in self._wide:
             counts = self.counts
-            r, joint = counts.levels[child], counts.joint(members(parents))
-            if joint.size * r * sum(counts.levels) > WIDEST:  # columns of many levels: one by one, in what occurs
+            joint = counts.joint(members(parents))
+            if joint.size * counts.levels[child] * sum(counts.levels) > WIDEST:  # many levels: in what occurs
                 self._wide[child, parents] = self._one_by_one(child, parents)
                 return self._wide[child, parents]
-            table = counts.with_all(Joint(joint.codes * r + counts.codes(child), joint.size * r))
-            self._wide[child, parents] = self._side_by_side(table, child, parents)
+            children = [child] if parents else self._counted_with(child)
+            tables = [counts.with_all(counts.joined(joint, c)) for c in children]
+            table = np.concatenate(tables) if len(tables) > 1 else tables[0]
+            scores = self._side_by_side(table, children, parents)
+            self._wide.update(zip(((c, parents) for c in children), scores, strict=True))
         return self._wide[child, parents]
+
+    def _counted_with(self, child: int) -> list[int]:
+        """The columns that are counted with all others when the first of them is asked for: it and those after it that
+        are not counted yet, while their tables are small and their rows few."""
+        counts = self.counts
+        left = [c for c in range(child, len(counts.levels)) if (c, 0) not in self._wide]
+        cells = np.cumsum([counts.levels[c] for c in left]) * sum(counts.levels)
+        most = TOGETHER // (counts.n_distinct * len(counts.levels))
+        return left[: max(1, min(most, int(np.searchsorted(cells, SMALL, side="right"))))]
 
     def _one_by_one(self, child: int, parents: int) -> Array:
         """`widened`, each by itself."""
@@ -264,18 +283,19 @@ class Scorer:
         alone[others] = [self.value(child, parents | 1 << j) for j in others]
         return alone
 
-    def _side_by_side(self, table: Array, child: int, parents: int) -> Array:
-        """`widened` from the weights (·, Σ S) of the combinations of parents and child, the child's levels running
-        fastest, with each level of every column."""
+    def _side_by_side(self, table: Array, children: Sequence[int], parents: int) -> Array:
+        """(children, d) `widened` of children under the same parents, from the weights (·, Σ S) of the combinations of
+        parents and child with each level of every column; child after child, its levels running fastest."""
         counts = self.counts
-        r, q = counts.levels[child], math.prod(counts.levels[j] for j in members(parents))
         levels = np.array(counts.levels)
-        margin = table.reshape(-1, r, table.shape[1]).sum(axis=1)
-        wide = np.repeat(levels, levels)
-        whole = self._term(table, q * r * wide, self._kind(None)).sum(axis=0)
-        part = self._term(margin, q * wide, self._kind(child)).sum(axis=0)
-        fit = np.add.reduceat(whole - part, counts.starts)
-        return np.asarray(fit - self.price * q * levels * (r - 1))
+        r, q = levels[children], math.prod(counts.levels[j] for j in members(parents))
+        rows = len(table) // r.sum()  # combinations of the parents, perhaps those alone that occur
+        wide = q * np.repeat(levels, levels)
+        margin = np.add.reduceat(table, _starts(np.repeat(r, rows)))
+        whole = self._term(table, wide * (r if len(r) == 1 else np.repeat(r, r * rows)[:, None]), 0)
+        part = self._term(margin, wide, np.repeat(r, rows)[:, None] if self.name == "k2" else 0)
+        fit = np.add.reduceat(whole, _starts(r * rows)) - np.add.reduceat(part, np.arange(len(r)) * rows)
+        return np.asarray(np.add.reduceat(fit, counts.starts, axis=1) - self.price * q * levels * (r[:, None] - 1))
 
     def free(self, child: int, parents: int) -> int:
         """q (r − 1): the free numbers of the family's table."""
@@ -287,11 +307,11 @@ class Scorer:
         """The log-likelihood beside a score that integrates the tables out."""
         return Scorer(self.counts, "log-likelihood") if self.name in ("k2", "bdeu") else None
 
-    def _kind(self, child: int | None) -> int:
+    def _kind(self, child: int) -> int:
         """K2's sum over parents depends on the child's levels; every other sum only on its own columns."""
-        return self.counts.levels[child] if self.name == "k2" and child is not None else 0
+        return self.counts.levels[child] if self.name == "k2" else 0
 
-    def _term(self, n: Array, size: Any, r: int) -> Array:
+    def _term(self, n: Array, size: Any, r: Any) -> Array:
         """What each cell of weight n adds to its set's sum; 0 where n = 0. `size`: the cells of the set; `r`: the
         child's levels in K2's sum over parents.
 
@@ -302,8 +322,13 @@ class Scorer:
             a = self.sample_size / size
             return np.asarray(gammaln(n + a) - gammaln(a))
         if self.name == "k2":
-            return np.asarray(gammaln(n + (r or 1)) - gammaln(r or 1))
-        return n * log(np.where(n > 0, n, 1.0))
+            return np.asarray(gammaln(n + np.maximum(r, 1)) - gammaln(np.maximum(r, 1)))
+        return n * log(n + (n == 0))
+
+
+def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where each of parts of these sizes begins."""
+    return np.asarray(np.cumsum(sizes) - sizes)
 
 
 def members(mask: int) -> list[int]:

@@ -127,6 +127,34 @@ def test_columns_of_many_levels_are_scored_one_by_one(score: ScoreName, monkeypa
         assert np.delete(alone, c) == pytest.approx(np.delete(wide, c), abs=1e-8)
 
 
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("weight", [None, "broken"])
+def test_children_that_are_counted_together_score_as_each_by_itself(
+    score: ScoreName, weight: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = None if weight is None else RNG.random(60)
+    together = Scorer(counted(weight=weights), score)
+    together.widened(0, 0)
+    assert set(together._wide) == {(c, 0) for c in range(4)}
+    monkeypatch.setattr(scores, "TOGETHER", 0)
+    for c in range(4):
+        alone = Scorer(counted(weight=weights), score)
+        assert (alone.widened(c, 0) == together.widened(c, 0)).all()
+        assert set(alone._wide) == {(c, 0)}
+
+
+def test_joint_codes_are_those_of_a_table_however_many_there_are() -> None:
+    frame = pd.DataFrame({f"x{j:02}": RNG.integers(0, 3, 50) for j in range(35)}).astype(str)
+    counts = counted(frame)  # 3 ** 35 is below 2 ** 62; codes of one byte to eight
+    for k in (1, 5, 6, 10, 11, 20, 21, 35):
+        joint = counts.every(range(k))
+        codes = [counts.codes(j).astype(np.int64) for j in range(k)]
+        assert joint.size == 3**k
+        assert (joint.codes == np.ravel_multi_index(codes, [3] * k)).all()
+        cells = counts.cells(range(k))
+        assert sorted(cells[cells > 0]) == sorted(frame.iloc[:, :k].value_counts())
+
+
 def test_bits_and_rows_count_alike() -> None:
     shuffled = (FRAME.sample(frac=1, random_state=k, ignore_index=True).add_suffix(str(k)) for k in range(6))
     wide = pd.concat([FRAME, *shuffled], axis=1)
@@ -134,7 +162,7 @@ def test_bits_and_rows_count_alike() -> None:
     assert counts.n_distinct == 60  # no row twice: no weights, so bits are counted
     for columns in ((0,), (3,), (1, 2)):
         joint = counts.joint(columns)
-        assert (counts._with_bits(joint) == counts._with_rows(joint)).all()
+        assert (counts._with_bits(joint, counts.weights(joint)) == counts._with_rows(joint)).all()
         table = counts.with_all(joint)
         for j, start in enumerate(counts.starts):
             names = [counts.sorted_names[c] for c in (*columns, j)]
