@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from bayes_engine.progress import steps
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import Move, Operation, ScoreName, Scorer, decomposed_score, members, scorer_of
+from bayes_engine.structure.scores import OPERATIONS, Move, ScoreName, Scorer, decomposed_score, members, scorer_of
 from bayes_engine.structure.search_trace import (
     Candidate,
     SearchControl,
@@ -247,6 +247,7 @@ class _Climb:
         for matrix, arcs in ((self.required, constraints.required), (self.arcs, start.arcs)):
             for a, b in arcs:
                 matrix[counts.rank_of(a), counts.rank_of(b)] = True
+        self.reach = self._reach()
         self.add = np.full((d, d), -np.inf)
         self.drop = np.full((d, d), -np.inf)
         self.score = math.fsum(scorer.value(c, self.mask(c)) for c in range(d))
@@ -278,7 +279,7 @@ class _Climb:
         """Stand where another climb was best, and take moves that are drawn: of each operation equally often, where
         there is one."""
         self.taken, self.arcs = other.taken[: other.best_at], other.best_arcs.copy()
-        self.score = other.best_score
+        self.score, self.reach = other.best_score, self._reach()
         stale = list(range(len(self.names)))
         for _ in range(DRAWN_MOVES):
             for c in stale:
@@ -349,9 +350,8 @@ class _Climb:
 
     def _deltas(self) -> Array:
         """(3 d d) what every move would change, operations in their order, then parent, then child; −inf: no move."""
-        reach = self._reach()
-        add = np.where(reach.T, -np.inf, self.add)
-        routes = self.arcs.astype(np.float32) @ reach.astype(np.float32)  # children of p from which c is reached
+        add = np.where(self.reach.T, -np.inf, self.add)
+        routes = self.arcs.astype(np.float32) @ self.reach.astype(np.float32)  # children of p from which c is reached
         turn = np.where(self.arcs & (routes == 1.0), self.drop + self.add.T, -np.inf)
         return np.concatenate([add.ravel(), self.drop.ravel(), turn.ravel()])
 
@@ -376,14 +376,13 @@ class _Climb:
         self.score += delta
         operation, p, c = self._move(choice.place)
         self.arcs[p, c] = operation == 0
-        if operation == 2:
-            self.arcs[c, p] = True
-            return [p, c]
-        return [c]
+        self.arcs[c, p] |= operation == 2
+        self.reach = self.reach | np.outer(self.reach[:, p], self.reach[c]) if operation == 0 else self._reach()
+        return [p, c] if operation == 2 else [c]
 
     def _named(self, index: int) -> Move:
         operation, p, c = self._move(index)
-        return Move(get_args(Operation)[operation], self.names[p], self.names[c])
+        return Move(OPERATIONS[operation], self.names[p], self.names[c])
 
     def _key(self) -> bytes:
         return np.packbits(self.arcs).tobytes()
