@@ -180,16 +180,6 @@ class AskingScorer(Scorer):
         plain.asked = self.asked
         return plain
 
-    def _known(self, child: int, parents: int) -> float | None:
-        for j in members(parents):
-            if (wide := self._wide.get((child, parents ^ 1 << j))) is not None:
-                return float(wide[j])
-        whole = self._sums.get((parents | 1 << child, 0))
-        part = self._sums.get((parents, self._kind(child)))
-        if whole is None or part is None:
-            return None
-        return whole - part - self.price * self.free(child, parents)
-
     def _guess(self, child: int, parents: int) -> float:
         """One number for a family as long as a search lasts: so no climb goes round in circles."""
         key = (child, parents)

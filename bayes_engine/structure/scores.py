@@ -228,17 +228,24 @@ class Scorer:
 
     def value(self, child: int, parents: int) -> float:
         """The score of a family: the child by rank, its parents as a set of ranks (bit j for rank j)."""
-        for j in members(parents):  # counted with others already?
+        known = self._known(child, parents)
+        if known is None:
+            for mask in (parents | 1 << child, parents):
+                if (mask, 0) not in self._sums:  # the sums of all kinds come with one count
+                    self._sums.update(self._sums_of(mask, self.counts.cells(members(mask))))
+            known = self._known(child, parents)
+            assert known is not None
+        return known
+
+    def _known(self, child: int, parents: int) -> float | None:
+        """The score of a family that is counted already, perhaps with others; None of one that is not."""
+        for j in members(parents):
             if (wide := self._wide.get((child, parents ^ 1 << j))) is not None:
                 return float(wide[j])
-        whole = self._sum(parents | 1 << child, 0)
-        return whole - self._sum(parents, self._kind(child)) - self.price * self.free(child, parents)
-
-    def _sum(self, mask: int, kind: int) -> float:
-        """One of the two sums of a set of columns; all kinds of it are found in one count."""
-        if (mask, kind) not in self._sums:
-            self._sums.update(self._sums_of(mask, self.counts.cells(members(mask))))
-        return self._sums[mask, kind]
+        whole, part = self._sums.get((parents | 1 << child, 0)), self._sums.get((parents, self._kind(child)))
+        if whole is None or part is None:
+            return None
+        return whole - part - self.price * self.free(child, parents)
 
     def _sums_of(self, mask: int, cells: Array) -> dict[tuple[int, int], float]:
         """The sums of every kind over the weights of the cells of a set of columns."""
