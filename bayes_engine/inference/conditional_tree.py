@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -16,12 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.factors.network import HIDDEN
+from bayes_engine.inference.message_levels import LEAST, MOST_INDICES, MessageLevels, RootedClique, index_cells
 from bayes_engine.inference.triangulate import Clique, cells
 from bayes_engine.logspace import Array
 
-LEAST = 1e-250
-"""Evidence less probable than this is left to logarithms: conditionals given what has a probability of 1e-300 have lost
-digits, and they may carry weight only where the evidence is about as improbable."""
 WHOLE = slice(None)
 
 
@@ -149,6 +148,24 @@ class ConditionalTree:
 
     def marginals(self, findings: Mapping[int, int]) -> tuple[float, list[Array]] | None:
         """P(e) and P(x_j | e) (S_j,) of every node; None where the evidence is less probable than LEAST."""
+        return self._marginals_by_clique(findings) if self._levels is None else self._levels.marginals(findings)
+
+    @cached_property
+    def _levels(self) -> MessageLevels | None:
+        """None where cliques are so large that few calls do not make up for every cell of them."""
+        steps = self._from(max(self._tables)).steps
+        cliques, home = [], {}
+        for i, step in enumerate(steps):
+            own = tuple([step.scope[a] for a in step.own])
+            axes = [step.scope.index(v) for v in (*step.separator, *own)]
+            cliques.append(RootedClique(step.conditional.transpose(axes), step.separator, own, step.toward))
+            home.update(dict.fromkeys(own, i))
+        if index_cells(cliques) > MOST_INDICES:
+            return None
+        return MessageLevels(cliques, self._sizes, [home[v] for v in range(len(self._sizes))])
+
+    def _marginals_by_clique(self, findings: Mapping[int, int]) -> tuple[float, list[Array]] | None:
+        """The same with tables sliced at the findings, which pays where cliques are large."""
         rooted = self._from(max(self._tables))
         tables, messages, slices = self._collected(rooted, findings)
         total = float(tables[0].sum())

@@ -270,7 +270,10 @@ def test_one_row_is_answered_as_many_together(asia: Network) -> None:
             np.testing.assert_allclose(tree.marginals(row, targets=pair[:1]).p[pair[0]], both.sum(axis=2), atol=1e-13)
 
 
-@pytest.mark.parametrize("limits", [{}, {"MATRIX_CELLS": 0}, {"KEPT_CELLS": 40, "REMEMBERED": 3}, {"JOINED": 0}])
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"MATRIX_CELLS": 0}, {"KEPT_CELLS": 40, "REMEMBERED": 3}, {"JOINED": 0}, {"MOST_INDICES": 0}],
+)
 def test_one_row_is_answered_alike_whatever_is_remembered(
     limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,6 +297,7 @@ def test_one_row_is_answered_alike_whatever_is_remembered(
         assert one is not None
         for name, p in zip(network.names, one, strict=True):
             assert p == pytest.approx(together[name][0], rel=1e-12, abs=1e-15)
+        assert all((one[v] == np.eye(network.sizes[v])[place]).all() for v, place in findings.items())
         for targets in (["x9"], ["x30"], ["x12", "x11"]):
             first, again = (tree.joint_of_one(targets, findings) for _ in range(2))
             assert first is not None and again is not None and (first == again).all()
