@@ -10,7 +10,8 @@ as it is written and left to the rules of cells. Any other doubt is left to all 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,11 +20,12 @@ from numpy.typing import NDArray
 
 from bayes_engine.progress import tick
 from bayes_engine.table.clean_form import CleanForm, form_of, unlike_letters
-from bayes_engine.table.column_notes import holds_nan
+from bayes_engine.table.column_notes import ends_of, holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
 from bayes_engine.table.encodings import mixes_scripts, mixes_within, share_of_chinese, telling_lines
 from bayes_engine.table.grid import check_size
-from bayes_engine.table.totals import ADDED_UP, labelled
+from bayes_engine.table.spelled_cells import Coded, spellings_of
+from bayes_engine.table.totals import ADDED_UP, label_of
 
 LEAST = 100_000
 """Bytes from which on a file is read so; the rules take little time for fewer."""
@@ -67,18 +69,21 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
     check_size(counted.rows, len(form.names))
     if (read := _columns(data, form, counted)) is None:
         return None
-    texts, pointed = read
-    if counted.rows <= ADDED_UP and _may_sum_up(texts[form.names[0]]):
+    if counted.rows <= ADDED_UP and _may_sum_up(read, form.names[0]):
         return None
-    table = convert(texts, None, None, points_in_doubt=form.delimiter == ";" and not pointed)
+    in_doubt = form.delimiter == ";" and not read.pointed
+    table = convert(read.cells, None, None, points_in_doubt=in_doubt, coded=read.coded, frame=read.frame)
     return (table, form.delimiter) if table.mark == "." else None
 
 
-def _may_sum_up(first: pd.Series) -> bool:
-    """Whether by the first column a row may sum up others: by what it calls itself there, or the last by nothing."""
+def _may_sum_up(read: _Columns, name: str) -> bool:
+    """Whether by the first column, of this name, a row may sum up others: by what it calls itself there, or the last by
+    nothing."""
+    first = read.cells[name]
     if first.dtype.kind in "iuf":
-        return bool(pd.isna(first.iloc[-1]))
-    return bool(first.iloc[-1] == "") or bool(labelled(first).any())
+        return bool(pd.isna(first.array[-1]))
+    few = read.coded[name][1] if name in read.coded else pd.unique(first)
+    return bool(first.array[-1] == "") or any(label_of(str(cell)) for cell in few)
 
 
 def _repeated(data: bytes) -> bool:
@@ -247,26 +252,27 @@ def _regular(quote: Bits, inside: Bits, apart: Bits, over: Bits | None) -> bool:
     return not (both.any() and (_last(free) & both & _next(_next(after & ~quote))).any())
 
 
-def _characters(column: pd.Series) -> set[str]:
-    """What is beyond ASCII in the cells of a column of words."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return {c for c in "".join(column.cat.categories) if not c.isascii()}
+def _beyond_ascii(cells: Sequence[str] | pd.Series) -> set[str]:
+    """The characters of these cells that ASCII has not."""
     met = set[str]()
-    for start in range(0, len(column), _ROWS):
-        cells = "".join(column.iloc[start : start + _ROWS])
-        if not cells.isascii():
-            met.update(cells)
+    for start in range(0, len(cells), _ROWS):
+        joined = "".join(cells[start : start + _ROWS])
+        if not joined.isascii():
+            met.update(joined)
     return {c for c in met if not c.isascii()}
 
 
-def _chinese(data: bytes, columns: Iterable[pd.Series], names: Sequence[str]) -> bool:
-    """Whether a text that has characters beyond ASCII in these columns of words, or in their names, may be GB 18030
-    that is UTF-8 by chance."""
+def _of_other_text(data: bytes, columns: Sequence[Sequence[str] | pd.Series], names: Sequence[str]) -> bool:
+    """Whether a text with characters beyond ASCII in these columns of words (the distinct cells of each, or all), or in
+    their names, holds others than letters, or may be GB 18030 that is UTF-8 by chance."""
+    beyond = [_beyond_ascii(cells) for cells in columns]
+    if any(map(unlike_letters, beyond)):
+        return True
     few = int(np.count_nonzero(np.frombuffer(data, np.uint8, min(len(data), _SOME)) >= 0xC0)) <= 2
-    if not few and all(isinstance(column.dtype, pd.CategoricalDtype) or not _characters(column) for column in columns):
-        levels = (column.cat.categories for column in columns if isinstance(column.dtype, pd.CategoricalDtype))
-        if not mixes_within([*names, *(level for some in levels for level in some)]):
-            return False
+    levels = [cells for cells, met in zip(columns, beyond, strict=True) if met]
+    known = not few and not any(isinstance(cells, pd.Series) for cells in levels)
+    if known and not mixes_within([*names, *chain.from_iterable(levels)]):
+        return False
     text = telling_lines(data).decode("utf-8", "ignore")
     few = len(text) - len(text.encode("ascii", "ignore")) <= 2
     return (few or mixes_scripts(data)) and bool(share_of_chinese(data))
@@ -316,61 +322,94 @@ _LINE = np.isin(np.arange(256), list(b"#%/="))
 """(256,) whether a line that begins with this byte is a comment or a drawn one."""
 
 
-def _columns(data: bytes, form: CleanForm, counted: _Counts) -> tuple[dict[str, pd.Series], bool] | None:
-    """The columns, those of numbers typed, the others and the doubtful as they are written, and whether numbers show
-    the decimal point beyond doubt; None where a line has not the cells of the others, or may be none of the table, or
-    other cells than the empty ones are read as missing."""
+class _Columns(NamedTuple):
+    """The columns of a file: those of numbers typed, the others as they are written; the frame that holds them; what is
+    known of the cells of words; and whether numbers show the decimal point beyond doubt."""
+
+    cells: dict[str, pd.Series]
+    frame: pd.DataFrame | None
+    coded: dict[str, Coded]
+    pointed: bool
+
+
+def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
+    """The columns; None where a line has not the cells of the others, or may be none of the table, or other cells than
+    the empty ones are read as missing."""
     names, (rows, empty, doubtful, quoted) = form.names, counted
-    words = {names[j]: "str" for j in sorted(doubtful)} | form.words
+    short = len(data) <= _AT_ONCE  # of a long file words take less memory as categories
+    dtypes = {names[j]: "str" for j in sorted(doubtful) if names[j] not in form.words} | ({} if short else form.words)
     quoting: Literal[0, 3] = 0 if quoted else 3  # csv.QUOTE_MINIMAL, csv.QUOTE_NONE
     while True:
         source: Any = _Source(data)
-        missing: Any = {name: [""] for name in form.names if name not in words}
+        words = form.words.keys() | dtypes.keys()
+        missing: Any = {name: [""] for name in names if name not in words}
         try:
             frame = pd.read_csv(
-                source, sep=form.delimiter, quoting=quoting, header=0, names=form.names, index_col=False, dtype=words,
+                source, sep=form.delimiter, quoting=quoting, header=0, names=names, index_col=False, dtype=dtypes,
                 na_filter=empty > 0, keep_default_na=False, na_values=missing, skip_blank_lines=False, engine="c",
-                float_precision=None if _EXACT else "round_trip", low_memory=len(data) > _AT_ONCE,
+                float_precision=None if _EXACT else "round_trip", low_memory=not short,
             )  # fmt: skip
         except (pd.errors.ParserError, UnicodeDecodeError, TypeError):  # the last of categories that are truth values
             return None
         columns = {str(name): column for name, column in frame.items()}
         read = {name: columns[name].to_numpy() for name in missing}
         numbers = {name: x for name, x in read.items() if x.dtype.kind in "if" and not (empty and np.isnan(x).all())}
-        ends = {name: (np.fmin.reduce(x), np.fmax.reduce(x)) for name, x in numbers.items() if len(x)}
+        ends = {name: ends_of(x) for name, x in numbers.items() if len(x)}
         others = read.keys() - numbers.keys()
         others |= {name for name, (low, high) in ends.items() if low <= -_MOST or high >= _MOST}  # may be no quantity
         in_doubt = ends.keys() - others - form.pointed  # whose points may separate thousands
         others |= {name for name in in_doubt if numbers[name].dtype.kind == "f" and (numbers[name] % 1 > 0).any()}
-        few = [name for name, kind in words.items() if kind == "category"]
-        others |= {name for name in few if not all(isinstance(c, str) for c in columns[name].cat.categories)}
+        others |= {name for name in words if not _of_strings(columns[name])}
         if not others:
             break
-        words = words | dict.fromkeys(others, "str")  # a word far below: once more, with all cells as they are written
+        dtypes = dtypes | dict.fromkeys(others, "str")  # a word far below: again, with all cells as they are written
         del frame, columns, read, numbers
-    gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if holds_nan(x))
     if len(frame) != rows:
         return None
-    fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
-    worded = [columns[name] for name in words]
-    if gaps + sum(map(_empty, worded)) != empty:
+    worded = {name: columns[name] for name in names if name in words}
+    coded = {name: _coded(column) for name, column in worded.items() if name not in dtypes}
+    gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if holds_nan(x)) if empty else 0
+    if gaps + sum(_empty(column, coded.get(name)) for name, column in worded.items()) != empty:
         return None
-    pointed = not form.pointed <= words.keys()
+    fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
+    pointed = not form.pointed <= words
     if form.delimiter == ";" and not pointed and fractions:
         return None
-    if not data.isascii() and (any(unlike_letters(_characters(c)) for c in worded) or _chinese(data, worded, names)):
+    if not data.isascii() and _of_other_text(data, [_few(c, coded.get(name)) for name, c in worded.items()], names):
         return None
     if names[0] in words and (_repeated(data) or _remarked(data)):
         return None  # where the first column holds numbers, its name is none of them
-    if quoted and any(column.eq(str(column.name)).any() for column in worded[:1]):
+    if quoted and any(column.eq(name).any() for name, column in islice(worded.items(), 1)):
         return None  # the header stands there again, perhaps without its quotes
-    zeros = {name for name, x in fractions.items() if ends[name][0] <= 0 <= ends[name][1] and (x == 0).any()}
-    # -0.0 becomes 0.0: one value, not two
-    return {name: column + 0.0 if name in zeros else column for name, column in columns.items()}, pointed
+    for name, x in fractions.items():
+        if ends[name][0] <= 0 <= ends[name][1] and (np.signbit(x) & (x == 0)).any():
+            frame[name] = columns[name] = columns[name] + 0.0  # -0.0 becomes 0.0: one value, not two
+    return _Columns(columns, frame if short else None, coded, pointed)
 
 
-def _empty(column: pd.Series) -> int:
-    if isinstance(column.dtype, pd.CategoricalDtype) and "" not in column.cat.categories:
+def _coded(column: pd.Series) -> Coded:
+    """The codes of a column of words, in as few bytes as will do, and what they spell."""
+    codes, spelled = spellings_of(column)
+    return codes.astype(np.min_scalar_type(-max(len(spelled), 1))), spelled
+
+
+def _of_strings(column: pd.Series) -> bool:
+    """Whether the cells of a column of words are not read as numbers or truth values."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return all(isinstance(c, str) for c in column.cat.categories)
+    return isinstance(column.dtype, pd.StringDtype) or column.dtype == object
+
+
+def _few(column: pd.Series, coded: Coded | None) -> Sequence[str] | pd.Series:
+    """The distinct cells of a column of words, where they are known; else all."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.categories.tolist()
+    return column if coded is None else coded[1]
+
+
+def _empty(column: pd.Series, coded: Coded | None) -> int:
+    """How many cells of a column of words are empty."""
+    if not isinstance(few := _few(column, coded), pd.Series) and "" not in few:
         return 0
     return int(column.eq("").sum())
 

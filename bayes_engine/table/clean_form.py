@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import NamedTuple
 from unicodedata import is_normalized
 
@@ -30,6 +29,8 @@ from bayes_engine.table.totals import label_of
 
 _TOP, _BOTTOM = 300, 30
 """Rows at the beginning and at the end in which header, units and footer are looked for: more than the rules do."""
+_ARFF = 1_000_000
+"""Bytes in which a declaration of ARFF is looked for."""
 _DELIMITERS, _OTHER_MARKS = tuple(d.encode() for d in DELIMITERS if len(d) == 1), (b'"', b"'", b"\\", b"  ")
 _POINT = re.compile(r"-?\d+\.(?:\d{1,2}|\d{4,})")
 """A number whose point separates no thousands."""
@@ -51,20 +52,19 @@ class CleanForm(NamedTuple):
 
 def form_of(data: bytes) -> CleanForm | None:
     """How the first and the last rows are written, by the rules, where these have nothing to tell."""
-    ends = [match.end() for match in islice(re.finditer(rb"\n", data), SCORED + 2)]
+    scored = _end_of_line(data, SCORED + 2)
     begin = len(data)
     for _ in range(_BOTTOM):
         begin = data.rfind(b"\n", 0, begin - 1) + 1 if begin else 0
     head = data[:SAMPLE]
-    if b"\n" not in head or b"---" in head or b"===" in head or _declares(data[:1_000_000]):
+    if b"\n" not in head or b"---" in head or b"===" in head or _declares(data):
         return None
-    if len(ends) > SCORED + 1 and ends[-1] < begin and (form := _of_simple_cells(data[: ends[-1]] + data[begin:])):
+    if scored < begin and (form := _of_simple_cells(data[:scored] + data[begin:])):
         return form
-    end = ends[_TOP] if len(ends) > _TOP else len(data)
     sample = SAMPLE + 1 if data[: 2 * SAMPLE].isascii() else 2 * SAMPLE  # no fewer characters than the rules look at
-    end = line_end(data, max(end, sample))
-    if len(ends) > SCORED + 1 and _told_by_first_records(data[:end]):
-        end = min(end, ends[-1])
+    end = line_end(data, max(_end_of_line(data, _TOP + 1), sample))
+    if scored < end and _told_by_first_records(data[:end]):
+        end = scored
     return _by_rules(data if begin <= end else data[:end] + data[begin:])
 
 
@@ -109,9 +109,19 @@ def _form_by(
     return CleanForm(names, delimiter, words, frozenset(pointed))
 
 
+def _end_of_line(data: bytes, line: int) -> int:
+    """Where a line ends, counted from 1; the end of the file where it has fewer.
+
+    >>> _end_of_line(b"a,b\\n1,2\\n3,4", 2), _end_of_line(b"a,b\\n1,2\\n3,4", 3)
+    (8, 11)
+    """
+    lines = re.match(rb"(?:[^\n]*+\n){%d}" % line, data)
+    return len(data) if lines is None else lines.end()
+
+
 def _declares(data: bytes) -> bool:
     """Whether it is ARFF."""
-    return b"@" in data and is_arff(data.decode(errors="replace"))
+    return data.find(b"@", 0, _ARFF) >= 0 and is_arff(data[:_ARFF].decode(errors="replace"))
 
 
 def _of_simple_cells(few: bytes) -> CleanForm | None:
@@ -142,15 +152,14 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
         return None
     cells = [column[1:] for column in columns]
     typed = list(map(are_plain, cells))
-    words = [set(column) for column, is_one in zip(cells, typed, strict=True) if not is_one]
-    if len(words) == width or not all(map(_is_word, set().union(*words))):
+    words = {name: set(column) for name, column, is_one in zip(names, cells, typed, strict=True) if not is_one}
+    levels = set().union(*words.values())
+    if len(words) == width or not all(map(_is_word, levels)):
         return None
-    if any(name in column for name, column in zip(names, cells, strict=True)) or (
-        not typed[0] and any(map(label_of, words[0]))
-    ):
+    if any(name in column for name, column in words.items()) or any(map(label_of, words.get(names[0], ()))):
         return None
     beyond = "" if text.isascii() else "".join(c for c in text if not c.isascii())
-    if beyond and (len(beyond) < 3 or unlike_letters(beyond) or mixes_within([*names, *set().union(*words)])):
+    if beyond and (len(beyond) < 3 or unlike_letters(beyond) or mixes_within([*names, *levels])):
         return None
     try:
         refuse_binary(few)

@@ -174,6 +174,16 @@ def holds_nan(values: NDArray[Any]) -> bool:
     return values.dtype.kind == "f" and len(values) > 0 and bool(np.isnan(values.min()))
 
 
+def ends_of(values: NDArray[Any]) -> tuple[Any, Any]:
+    """The least and the greatest number that is not NaN, NaN where all are: in two quick passes where none is.
+
+    >>> [float(end) for end in ends_of(np.array([2.0, np.nan, 1.0]))]
+    [1.0, 2.0]
+    """
+    low, high = values.min(), values.max()
+    return (low, high) if low == low else (np.fmin.reduce(values), np.fmax.reduce(values))
+
+
 def day_notes(name: str, values: NDArray[Any], position: int) -> list[Note]:
     """That numbers may be days: YYYYMMDD, where every one of three and more is a day of the calendar; or, in a column
     named so, the days a spreadsheet counts or the seconds that programs do. And that the least or the greatest may
@@ -186,7 +196,7 @@ def day_notes(name: str, values: NDArray[Any], position: int) -> list[Note]:
     >>> [str(n.message) for n in day_notes("Start date", np.array([45000, 45117]), 0)]
     ["column 'Start date': '45000' is read as a number; as a date it is 2023-03-15"]
     """
-    low, high = np.fmin.reduce(values), np.fmax.reduce(values)
+    low, high = ends_of(values)
     as_dates = offer("Read as dates", "types", ((position, "date"),))
     if 1900_01_01 <= low <= 2100_12_31 and compact_days(np.unique(values[~np.isnan(values)]).astype(float)) is not None:
         return [note("column '{column}': '{example}' is read as a number; such numbers may be dates", "warning",

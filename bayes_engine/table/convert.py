@@ -60,6 +60,7 @@ from bayes_engine.table.numbers import (
     telephone_among,
 )
 from bayes_engine.table.spelled_cells import (
+    Coded,
     Spellings,
     absent_among,
     counts_of,
@@ -111,14 +112,17 @@ def convert(
     types: Mapping[int, ReadAs] | None = None,
     *,
     points_in_doubt: bool = False,
+    coded: Mapping[str, Coded] | None = None,
+    frame: pd.DataFrame | None = None,
 ) -> ConvertedTable:
     """Every column of text in `cells` typed: int64, float64, bool, datetime64 or text ('' is an empty cell), and the
     decimal mark.
 
     `decimal`, `missing` and `types` (by position) override the guesses. A column that shows its decimal mark beyond
     doubt (12,5) decides for those that do not (1,234). `points_in_doubt`: the file may come from where the point
-    separates thousands (its cells are separated by semicolons), so that 1.234 is told. A dict is emptied on the way,
-    so that the table is never held twice.
+    separates thousands (its cells are separated by semicolons), so that 1.234 is told. `coded` are the codes and the
+    spellings of columns, where they are known; a `frame` of the same columns is returned itself where all of them stay
+    as they are. A dict is emptied on the way, so that the table is never held twice.
 
     >>> table = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
     >>> table.frame["x"].tolist(), table.frame["well"].tolist(), len(table.notes), table.mark
@@ -126,10 +130,13 @@ def convert(
     """  # fmt: skip
     texts = cells if isinstance(cells, dict) else {str(name): text for name, text in cells.items()}
     columns, waiting = dict[str, ConvertedColumn](), dict[str, pd.Series]()
-    types = types or {}
+    given = {} if frame is None else dict(texts)
+    types, coded = types or {}, coded or {}
     for position, name in enumerate(steps(list(texts))):
         text = texts.pop(name)
-        columns[name] = convert_column(text, decimal, missing, types.get(position, "auto"), position, both=True)
+        columns[name] = convert_column(
+            text, decimal, missing, types.get(position, "auto"), position, both=True, coded=coded.get(name)
+        )
         if columns[name].doubtful:
             waiting[name] = text
     marks = {column.mark for column in columns.values()}
@@ -149,16 +156,17 @@ def convert(
     absent = {name: column.absent for name, column in columns.items()}
     taken = sorted({token for counts in absent.values() for token in counts if token})
     notes = [also_missing(n, taken) for n in notes] + missing_notes(absent)
-    index = next((column.values.index for column in columns.values()), None)
-    arrays = {name: column.values.array for name, column in columns.items()}  # of one length: none is looked up
-    frame = pd.DataFrame(arrays, index=index, copy=False)
+    if frame is None or not all(column.values is given[name] for name, column in columns.items()):
+        index = next((column.values.index for column in columns.values()), None)
+        arrays = {name: column.values.array for name, column in columns.items()}  # of one length: none is looked up
+        frame = pd.DataFrame(arrays, index=index, copy=False)
     distinct = {name: column.distinct for name, column in columns.items() if column.distinct is not None}
     return ConvertedTable(frame, notes, decimal or ("," if "," in marks else "."), distinct)
 
 
 def convert_column(
     column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None, read_as: ReadAs = "auto",
-    position: int = 0, *, both: bool = False,
+    position: int = 0, *, both: bool = False, coded: Coded | None = None,
 ) -> ConvertedColumn:  # fmt: skip
     """One column of text, typed; the offers speak of its `position`; where `both` decimal marks may stand in it, each
     number is read with its own. See `convert`."""
@@ -173,11 +181,12 @@ def convert_column(
         read_as == "auto"
         and decimal != ","
         and not wanted
+        and coded is None
         and len(column) >= _LONG
         and (fast := _fast_numbers(column)) is not None
     ):
         return fast._replace(notes=tuple(day_notes(name, fast.values.to_numpy(), position)))
-    codes, spelled = spellings_of(column)
+    codes, spelled = coded or spellings_of(column)
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
         plain = pd.Series(
             np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name

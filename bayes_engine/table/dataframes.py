@@ -84,7 +84,7 @@ def as_strings(column: pd.Series) -> pd.Series:
     >>> as_strings(pd.Series([1.5, None], dtype=object)).isna().tolist()
     [False, True]
     """
-    texts = column.astype("str")
+    texts = column if column.dtype == "str" else column.astype("str")
     return texts if isinstance(texts.dtype, pd.StringDtype) else texts.where(column.notna())
 
 

@@ -125,7 +125,7 @@ def read_table(
                          types=tuple(wanted.items()), trim=trim)  # fmt: skip
     else:
         wanted = _positions(dict(types), list(contents.columns)) if typed else {}
-        frame, notes = _otherwise(contents, wanted, decimal, missing, notes)
+        frame, notes = _otherwise(contents, wanted, decimal, missing, notes) if wanted else (contents, notes)
         recipe = replace(recipe, types=tuple(wanted.items()))
     if not typed:
         frame = frame.apply(written)

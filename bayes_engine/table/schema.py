@@ -388,7 +388,7 @@ def _distinct(values: pd.Series) -> tuple[list[Any], bool]:
     for most that is asked of them, and the first rows may have as many."""
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf" and len(values) > _FEW:
         for rows in (_FIRST, _FEW):
-            first = pd.unique(values.to_numpy()[:rows]).tolist()
+            first = list(dict.fromkeys(values.to_numpy()[:rows].tolist()))
             if len(first) > 2:
                 return first, False
     return observed(values), True
@@ -398,7 +398,7 @@ def _infer(name: str, column: pd.Series, numerals: bool, known: list[Any] | None
     """Kind and role of one column, from its dtype and its values, of which the distinct ones may be known."""
     values = column.dropna() if has_missing(column) else column
     distinct, all_of_them = _distinct(values) if known is None else (known, True)
-    of_objects = pd.api.types.is_object_dtype(column.dtype)
+    of_objects = column.dtype.kind == "O" and pd.api.types.is_object_dtype(column.dtype)
     if (of_objects and SORTS.get(pd.api.types.infer_dtype(values)) == "number") or (numerals and _numerals(distinct)):
         column = pd.Series(numbers(column, Variable(name, "continuous")), column.index, name=column.name)
         values = column.dropna()

@@ -13,6 +13,10 @@ _AT_ONCE = 1 << 15
 """So many cells are looked at together, where an array for all of them would be eight times as large as their codes."""
 
 
+Coded = tuple[NDArray[np.integer], list[str]]
+"""(n,) the codes of the cells of a column, and what they spell, in the order in which they come."""
+
+
 class Spellings(NamedTuple):
     """A column of text, (n,) the codes of its cells, and what they spell, as it stands and without spaces around."""
 
@@ -22,8 +26,13 @@ class Spellings(NamedTuple):
     bare: list[str]
 
 
-def spellings_of(column: pd.Series) -> tuple[NDArray[np.integer], list[str]]:
-    """(n,) the codes of the cells of a column, and what they spell, in the order in which they come."""
+def spellings_of(column: pd.Series) -> Coded:
+    """The codes and the spellings of the cells of a column."""
+    if isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow":
+        held = column.array.__arrow_array__()
+        if not held.null_count:
+            encoded = held.dictionary_encode().combine_chunks()
+            return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
     own = np.asarray(column.array.codes) if isinstance(column.dtype, pd.CategoricalDtype) else None
     if own is None or not len(own) or own.min() < 0:
         codes, levels = pd.factorize(column)

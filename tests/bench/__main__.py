@@ -41,7 +41,7 @@ FIRST: dict[str, tuple[float, tuple[str, ...]]] = {
     "bench_start": (4.0, ("2",)),
     "bench_rerun": (5.0, ()),
     "bench_load": (9.0, ("20",)),
-    "bench_read": (5.0, ()),
+    "bench_read": (7.0, ()),
 }
 """What a visitor feels: minutes at most, and arguments."""
 OTHERS: dict[str, tuple[float, tuple[str, ...]]] = {

@@ -254,6 +254,16 @@ def test_a_cell_in_doubt_far_below_leaves_its_column_to_the_rules_of_cells() -> 
     assert assert_alike(joined(rows, ",", "\n"))
 
 
+@pytest.mark.parametrize(("column", "cell"), [(1, "-0.0"), (3, ""), (3, "5")])
+def test_a_file_is_read_alike_whatever_pandas_makes_of_a_cell(column: int, cell: str) -> None:
+    assert assert_alike(edited(520, column, cell))
+
+
+def test_words_that_pandas_takes_for_truth_values_are_read_alike() -> None:
+    rows = [["n", "x", "sick"], *([str(i % 7), f"{i / 8}", str(i % 2 > 0)] for i in range(600))]
+    assert assert_alike(joined(rows, ",", "\n"))
+
+
 TOP = {
     "no UTF-8": joined(written(",", "\n", 450), ",", "\n").replace(b"Rome", b"R\xf4me"),
     "two line ends": joined(written(",", "\n", 450), ",", "\n").replace(b"\n", b"\r\n", 9),
