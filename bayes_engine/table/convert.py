@@ -7,7 +7,6 @@ stays as it is.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.progress import steps
 from bayes_engine.table.annotations import annotated_numbers, numbers_among
+from bayes_engine.table.arrow_numbers import numbers_by_arrow
 from bayes_engine.table.column_notes import (
     also_missing,
     altered,
@@ -43,11 +43,8 @@ from bayes_engine.table.notes import Note, as_numbers, as_text, by_rule, listed,
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
     CODE,
-    FEW_VERSIONS,
-    LONGEST,
     MISSING_AMONG_NUMBERS,
     MISSING_AS_TEXT,
-    MONTH_NUMBER,
     SIGNS,
     Mark,
     dressed_numbers,
@@ -183,9 +180,10 @@ def convert_column(
         and not wanted
         and coded is None
         and len(column) >= _LONG
-        and (fast := _fast_numbers(column)) is not None
+        and (fast := numbers_by_arrow(column)) is not None
     ):
-        return fast._replace(notes=tuple(day_notes(name, fast.values.to_numpy(), position)))
+        notes = tuple(day_notes(name, fast.values, position))
+        return ConvertedColumn(pd.Series(fast.values, column.index), notes, fast.absent, fast.mark)
     codes, spelled = coded or spellings_of(column)
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
         plain = pd.Series(
@@ -280,57 +278,6 @@ def convert_column(
         *(altered(column, values, position) if extreme else ()),
     )
     return ConvertedColumn(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
-
-
-_SHAPE = re.compile(r"(?:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)?")
-_SEEN = 100
-"""A number as a program writes it, or nothing; and how many cells are looked at before all are."""
-
-
-def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
-    """A long column of nothing but numbers as a program writes them and empty cells: as the rules below would have it
-    (tested equal), without a look at every spelling. None where they must decide."""
-    if isinstance(column.dtype, pd.CategoricalDtype) or not all(map(_SHAPE.fullmatch, column.iloc[:_SEEN])):
-        return None
-    try:
-        arrow, compute = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.compute")
-        text = arrow.array(column.array)
-    except (ImportError, TypeError):
-        return None
-
-    def any_of(pattern: str) -> bool:
-        return bool(compute.any(compute.match_substring_regex(text, pattern)).as_py())
-
-    empty = compute.equal(text, "")
-    plain = compute.match_substring_regex(text, f"^{_SHAPE.pattern}$")
-    longest = compute.max(compute.binary_length(text)).as_py()
-    if (
-        longest > LONGEST
-        or not compute.all(compute.or_(empty, plain)).as_py()
-        or any_of(r"^[+-]?(0\d+$|\d{16})|^\+\d{8}|^\d+[eE]\d")
-    ):
-        return None
-    dotted = any_of(r"\.")
-    if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):
-        return None  # 1.234 may be a thousand
-    if dotted and any_of(r"\.\d{1,2}0$") and compute.count_distinct(text).as_py() <= FEW_VERSIONS:
-        return None  # 1.10 may be a version
-    if (
-        dotted
-        and compute.all(compute.or_(empty, compute.match_substring_regex(text, f"^{MONTH_NUMBER.pattern}$"))).as_py()
-    ):
-        return None  # 3.2024 may be a month
-    values = compute.cast(compute.if_else(empty, None, text), arrow.float64()).to_numpy(zero_copy_only=False) + 0.0
-    missing = np.isnan(values)
-    if (
-        missing.all()
-        or not np.isfinite(values[~missing]).all()
-        or ((values == 0).any() and any_of(r"[eE]-\d{3}|0{300}"))
-    ):
-        return None
-    whole = not dotted and not missing.any() and not any_of("[eE]") and bool((np.abs(values) < 2.0**53).all())
-    return ConvertedColumn(pd.Series(values.astype(np.int64) if whole else values, index=column.index), (),
-                  {"": int(missing.sum())} if missing.any() else {}, "." if dotted else None)  # fmt: skip
 
 
 def _absent_by_value(values: NDArray[np.float64], tokens: Sequence[str]) -> dict[str, int]:
