@@ -121,7 +121,14 @@ def test_no_block_is_no_result() -> None:
 
 # a real session ------------------------------------------------------------------------------------------------------
 
-slow = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")]
+slow = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "ignore::ResourceWarning",
+        "ignore::DeprecationWarning",
+        "ignore:PySpark does not yet fully support:FutureWarning",
+    ),
+]
 
 
 def on(*marks: Any) -> Callable[[Any], Any]:
