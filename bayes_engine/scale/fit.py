@@ -27,9 +27,10 @@ from bayes_engine.priors import checked_whole
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.cuts import cut_schema
-from bayes_engine.scale.em_passes import KeptPasses, Steps, refuse_cuts
+from bayes_engine.scale.em_passes import KeptPasses, Steps, asked_of, refuse_cuts
 from bayes_engine.scale.hidden import PASSES_BEFORE as FIRST_OF_LABELS
 from bayes_engine.scale.hidden import inner_of, refuse_lone, semi_supervised_of_files
+from bayes_engine.scale.kept import KeptSum, digest_of_statistics
 from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
 from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
 from bayes_engine.scale.network import FilesAsked, network_of_files
@@ -284,11 +285,15 @@ def fit_rows(
     if isinstance(model, KDependence) and model.k > 1:
         stats = with_wider(model, stats, of_families)
     if scored or again:
-        kept = None if place is None else place.with_name(f"{place.name}.{'left-out' if scored else 'powers'}")
-        watched = Workers(workers, client, progress)
+        plan, so_far = replace(plan, schema=stats.schema), None
+        if place is not None:
+            asked = (*asked_of(model, plan), f"statistics={digest_of_statistics([stats])}")
+            ending = "left-out" if scored else "powers"
+            so_far = KeptSum(place.with_name(f"{place.name}.{ending}"), asked, source.sources)
         passes = KeptPasses(
-            model, source, replace(plan, schema=stats.schema), steps=Steps(1, step), workers=watched, resume=kept
-        )
+            model, source, plan, steps=Steps(1, step), workers=Workers(workers, client, progress), resume=None,
+            sum_of_pass=so_far,
+        )  # fmt: skip
         return cast(
             M, (spodes(cast(SPODE, model), [stats], passes) if scored else shrunk_models(model, [stats], passes))[0]
         )

@@ -38,7 +38,7 @@ from bayes_engine.scale.em_passes import KeptPasses, Steps, asked_of
 from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
 from bayes_engine.scale.fold_counts import FoldCounts, counted_by_fold, finest, of_other_folds
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
-from bayes_engine.scale.kept import KeptSum, digest_of
+from bayes_engine.scale.kept import KeptSum, digest_of, digest_of_statistics
 from bayes_engine.scale.pairs import joined
 from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.scan import FAMILIES, Progress, release, threads_of
@@ -195,7 +195,8 @@ def held_out_risk(
         del more
     structured = None
     if left_out or again:
-        kept = _kept(place, "left-out" if left_out else "powers", plan, division, source, asked_of(model, plan)[0])
+        own = asked_of(model, plan)[0], f"statistics={digest_of_statistics(learnt_from)}"
+        kept = _kept(place, "left-out" if left_out else "powers", plan, division, source, *own)
         ours = KeptPasses(
             model, source, plan, steps=Steps(1, passes - 2, 1), workers=workers, resume=None, sum_of_pass=kept
         )

@@ -14,9 +14,10 @@ from bayes_engine.errors import StoreError
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.scale.block import Reached
+from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import PartialSource
 from bayes_engine.store import save_model
-from bayes_engine.store.statistics import load_passes, save_passes
+from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
 
 SAVED_EACH = 2.0
 """Seconds between two savings, at the least."""
@@ -164,6 +165,11 @@ def digest_of(*models: Any) -> str:
     for model in models:
         whole.update(hashlib.sha256(save_model(model) or b"").digest())
     return whole.hexdigest()
+
+
+def digest_of_statistics(parts: Sequence[SufficientStatistics]) -> str:
+    """What stands for statistics: the SHA-256 of their file."""
+    return hashlib.sha256(packed_passes((), 0, (), (tuple(parts),))).hexdigest()
 
 
 def _array(part: bytes | None) -> Array | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from bayes_engine.scale import Progress, pairs
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.folds import folds_of, group_hashes
 from bayes_engine.workbench import command_line
+from tests.conftest import slowly
 from tests.unit.test_scale_cluster import NearBy
 from tests.unit.test_scale_em import Stop, stopping, written
 
@@ -203,6 +205,36 @@ def test_ledoit_and_wolf_s_shrinkage_takes_a_pass_more(tmp_path: Path) -> None:
     assert {(far.step, far.steps) for far in told} == {(1, 2), (2, 2)} and (tmp_path / "kept.powers").exists()
     judged = held_out_risk(model, made, target="good", folds=3, threads=1)
     assert judged.passes == 3 and 0 < judged.risk < 1  # against folds in memory: test_scale_held_out
+
+
+@pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(shrinkage="auto"), slowly(SPODE(discretize=None))])
+def test_a_pass_over_the_rows_again_goes_on_in_its_middle(model: Any, tmp_path: Path) -> None:
+    """Where it was broken off, to the same numbers; what was summed up under other statistics is refused."""
+    lda = isinstance(model, LinearDiscriminantAnalysis)
+    frame = numbers(100).drop(columns="w") if lda else rows(100, 3).drop(columns="x")
+    (tmp_path / "rows").mkdir()
+    made, kept, told = written(frame, tmp_path / "rows"), tmp_path / "kept", list[Progress]()
+    ask: dict[str, Any] = {"target": "good", "threads": 1}
+    whole = fit_files(model, made, **ask)
+
+    def stop(far: Progress) -> None:
+        if far.step == 2 and far.rows >= 50:
+            raise Stop
+
+    with pytest.raises(Stop):
+        fit_files(model, made, resume=kept, progress=stop, **ask)
+    ours = fit_files(model, made, resume=kept, progress=told.append, **ask)
+    first = next(far for far in told if far.step == 2)
+    assert first.rows - first.rows_now >= 50
+    assert save_model(ours) == save_model(whole)
+
+    judge: dict[str, Any] = {"resume": tmp_path / "risk", "folds": 2, **ask}
+    with pytest.raises(Stop):
+        held_out_risk(model, made, progress=stop, **judge)
+    frame[:40].to_parquet(tmp_path / "rows" / "part9.parquet")
+    for again in (partial(fit_files, resume=kept, **ask), partial(held_out_risk, **judge)):
+        with pytest.raises(StoreError, match="with another statistics"):
+            again(model, made)
 
 
 @pytest.mark.slow
