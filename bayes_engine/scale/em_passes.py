@@ -20,6 +20,7 @@ from bayes_engine.language import Message
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.kept import KeptSum, refused_to_keep, taken_up
+from bayes_engine.scale.scan import at_a_time
 from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
@@ -114,14 +115,16 @@ class KeptPasses:
         add: Callable[[Found, Found], Found],
         draw: Callable[[Piece], Any] | None = None,
         made: Callable[[Found], Found] | None = None,
+        counts: float = 0.0,
     ) -> Found:
         """What the next pass finds: what `work` makes of each batch, summed by `add` in the order that files, row
-        groups and batches alone fix, and what is `made` of it and kept. Raises TableError where the files have no
-        row."""
+        groups and batches alone fix, and what is `made` of it and kept. What is found of a batch has `counts`
+        bytes. Raises TableError where the files have no row."""
         if not self.kept:
             step, packing = self.steps.at(self.done + 1), self._packing
+            workers = self.workers._replace(threads=at_a_time(self.workers.threads, self.plan, counts))
             with one_thread():
-                total = added_up(self.source, self.plan, work, add, self.workers, step=step, packing=packing, draw=draw)
+                total = added_up(self.source, self.plan, work, add, workers, step=step, packing=packing, draw=draw)
             if total is None:
                 raise TableError("there are no rows to count: the files are empty")
             self._found.append(total if made is None else made(total))

@@ -66,7 +66,8 @@ def _fold_counts(piece: Piece, plan: CountPlan, division: Division) -> FoldCount
 
 
 def _added(a: FoldCounts, b: FoldCounts) -> FoldCounts:
-    stats = [folded(pair, merged) for pair in zip(a.stats, b.stats, strict=True)]
+    """Both are used up: a fold's parts are let go of before the next is added, so the sum is held once."""
+    stats = [folded((a.stats.pop(0), b.stats.pop(0)), merged) for _ in range(len(a.stats))]
     return FoldCounts(stats, [n + m for n, m in zip(a.rows, b.rows, strict=True)])
 
 

@@ -41,7 +41,7 @@ from bayes_engine.scale.folds import Division, checked_folds, folds_of
 from bayes_engine.scale.kept import KeptSum, digest_of, digest_of_statistics
 from bayes_engine.scale.pairs import joined
 from bayes_engine.scale.plan import CountRequest, planned
-from bayes_engine.scale.scan import FAMILIES, Progress, release, threads_of
+from bayes_engine.scale.scan import FAMILIES, Progress, at_a_time, bytes_of_points, release, threads_of
 from bayes_engine.scale.score import (
     RiskInFiles,
     ScoreRule,
@@ -166,7 +166,8 @@ def held_out_risk(
     schemas: list[Schema] = []
     if methods:
         first = plan_for("values", schema, [v.name for v in before if not v.textual])
-        fewer = workers._replace(threads=threads_of(threads, client, first))
+        sums = (division.folds - 1) * bytes_of_points(first)  # of the other folds, which are held besides
+        fewer = workers._replace(threads=at_a_time(threads_of(threads, client, first), first, sums))
         values = counted(first, fewer, (1 + bool(texts), passes), "cuts")
         schemas = [cut(model, methods, part, plan.schema) for part in of_other_folds(values, first.schema)[1]]
         del values

@@ -199,7 +199,7 @@ class Pass:
                     try:
                         node = future.result()
                         if node is not None:
-                            most_now = min(most_now, at_a_time(self.threads, self.plan, node))
+                            most_now = min(most_now, at_a_time(self.threads, self.plan, bytes_of(node)))
                             tree.add(node)
                             refuse_values(tree.nodes)
                     except Exception as error:  # noqa: BLE001 - a worker's, told as this block's
@@ -399,16 +399,20 @@ def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None =
     return threads if plan is None else max(1, min(threads, int(MOST_THREAD_BYTES / held_by_thread(plan))))
 
 
-def at_a_time(threads: int, plan: CountPlan, node: PartialNode) -> int:
-    """How many blocks are counted at a time once it is known what one has: the sum of its batches, that of a batch
-    and the new sum are held by each."""
+def at_a_time(threads: int, plan: CountPlan, counts: float) -> int:
+    """How many blocks, or batches, are counted at a time once it is known how many bytes the counts of one have: a
+    thread holds three such, the sum so far, that of a batch and the new sum, or the tables of a batch as they are
+    made."""
+    return max(1, min(threads, int(MOST_THREAD_BYTES / (held_by_thread(plan) + 3.0 * counts))))
+
+
+def bytes_of(node: PartialNode) -> float:
+    """The bytes of what a block counted."""
     if node.stats is None:
-        return threads
+        return 0.0
     stats = node.stats
     tables = (*stats.counts.tables.values(), *stats.families.tables.values())
-    scatter = 0 if stats.scatter is None else stats.scatter.m2.nbytes
-    counts = sum(table.nbytes for table in tables) + scatter
-    return max(1, min(threads, int(MOST_THREAD_BYTES / (held_by_thread(plan) + 3.0 * counts))))
+    return sum(table.nbytes for table in tables) + (0.0 if stats.scatter is None else stats.scatter.m2.nbytes)
 
 
 def held_by_thread(plan: CountPlan) -> float:
@@ -422,8 +426,12 @@ def held_by_thread(plan: CountPlan) -> float:
     """
     read = len(plan.read) + texts_as_columns(plan)
     rows = batch_rows(read)
-    points = 3.0 * 5.0 * 8.0 * MOST_POINTS * sum(v.numeric for v in plan.schema) if plan.want == "values" else 0.0
-    return read * (2.0**20 + 32.0 * rows) + points
+    return read * (2.0**20 + 32.0 * rows) + 3.0 * bytes_of_points(plan)
+
+
+def bytes_of_points(plan: CountPlan) -> float:
+    """What the distinct values of all columns are expected to take where they are counted, by four classes."""
+    return 5.0 * 8.0 * MOST_POINTS * sum(v.numeric for v in plan.schema) if plan.want == "values" else 0.0
 
 
 TEXT = 255

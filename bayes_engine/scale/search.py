@@ -107,6 +107,11 @@ class Asked(NamedTuple):
     requests: tuple[Request, ...]
 
 
+def bytes_asked(asked: Sequence[Asked]) -> float:
+    """What the tables of these take that are kept whole."""
+    return 8.0 * sum(r.size(a.nodes.levels) for a in asked for r in a.requests if not r.sparse(a.nodes.levels))
+
+
 @dataclass(frozen=True)
 class StructureSearch:
     """What is searched for: the score, the method, and what it is told."""
@@ -166,8 +171,8 @@ def structures(
     while open_ := [one for one in searches if not one.run()]:
         asked = [one.asks() for one in open_]
         work = partial(_counted, plan=passes.plan, asked=asked, division=division)
-        made = partial(_made, open_=open_)
-        for one, part in zip(open_, passes.run(work, partial(_added, asked=asked), made=made), strict=True):
+        add, made = partial(_added, asked=asked), partial(_made, open_=open_)
+        for one, part in zip(open_, passes.run(work, add, made=made, counts=bytes_asked(asked)), strict=True):
             one.take(part)
     return [one.result for one in searches if one.result is not None]
 

@@ -688,7 +688,7 @@ def test_threads_are_no_more_than_memory_is_meant_for(monkeypatch: pytest.Monkey
     small = NaiveBayes().fit(pd.DataFrame({"c0": ["a", "b"]}), ["no", "yes"]).stats_
     large = replace(small, counts=replace(small.counts, tables={"c0": np.zeros((2, 2**20))}))
     nodes = [PartialNode(0, 0, 0, 1, 9, stats) for stats in (None, small, large)]
-    assert [scan.at_a_time(4, plan, node) for node in nodes] == [4, 4, 2]
+    assert [scan.at_a_time(4, plan, scan.bytes_of(node)) for node in nodes] == [4, 4, 2]
     assert scan.batch_rows(16) == scan.BATCH and scan.batch_rows(1000) == 1048
 
 

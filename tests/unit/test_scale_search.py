@@ -22,7 +22,7 @@ from bayes_engine import (
     save_model,
 )
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.scale import Progress, search
+from bayes_engine.scale import Progress, em_passes, scan, search
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.folds import folds_of, group_hashes
 from bayes_engine.structure import requests
@@ -81,6 +81,23 @@ def test_a_classifier_is_searched_for_in_files(tmp_path: Path, monkeypatch: pyte
     )
     assert_same_search(ours.search_, theirs.search_)
     assert_same_counts(ours, theirs)
+
+
+def test_large_tables_are_counted_by_fewer_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many batches at a time as their tables fit into memory: the first pass, of small ones, by all threads."""
+    monkeypatch.setattr(search, "SAMPLE", 40)
+    monkeypatch.setattr(scan, "held_by_thread", lambda plan: 1.0)
+    monkeypatch.setattr(scan, "MOST_THREAD_BYTES", 6000.0)
+    added_up, threads = em_passes.added_up, list[int]()
+
+    def watched(source: Any, plan: Any, work: Any, add: Any, workers: Any, **rest: Any) -> Any:
+        threads.append(workers.threads)
+        return added_up(source, plan, work, add, workers, **rest)
+
+    monkeypatch.setattr(em_passes, "added_up", watched)
+    frame = rows(120, 3).drop(columns="x").dropna()
+    learn_files(BayesianNetwork(), written(frame, tmp_path), threads=4, **FEW)
+    assert threads[0] == 4 and 1 <= min(threads[1:]) < 4
 
 
 def test_what_files_are_not_searched_for_is_said(tmp_path: Path) -> None:
