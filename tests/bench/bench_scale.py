@@ -1,6 +1,7 @@
 """Rows beyond memory: the peak of the process that counts them, and rows a second beside pyarrow's plain reading.
 
     python -m tests.bench.bench_scale [rows, 2000000] [folder that keeps the files]
+    python -m tests.bench.bench_scale models [rows, 2000000] [folder, "" for none] [name …]   # whole fits, of MODELS
     python -m tests.bench.bench_scale paper [rows, 8000000] [folder]   # the constants of the model in BENCHMARKS.md
 
 Sixteen columns in Parquet files of up to five million rows, in row groups of a million: ten of levels (2 to 11 strings,
@@ -8,7 +9,8 @@ every twentieth cell missing), five of numbers and the class. Each line is a pro
 same columns, batch by batch, on as many threads, and does nothing with them. Memory is the peak of the whole process,
 interpreter and libraries included; beside it stands what it was before the first row. "GIL" is what two threads of
 NumPy's `bincount` do in the time of one: above 1 it is released. The last line is a whole fit, by as many
-threads as are taken on eight cores.
+threads as are taken on eight cores; `models` fits others so, of the same rows, of sixteen columns of numbers, and of
+short texts.
 """
 
 from __future__ import annotations
@@ -77,13 +79,28 @@ done(int(stats.class_weight.sum()), before, start, cpu)
 FIT = (
     COMMON
     + """
-from bayes_engine import TAN, fit_files
+from bayes_engine import *
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 before, start, cpu = memory(), time.perf_counter(), time.process_time()
 os.cpu_count = lambda: 8
-model = fit_files(TAN(), folder, target="y")
-done(int(model.stats_.class_weight.sum()), before, start, cpu)
+eval(sys.argv[3])
+done(0, before, start, cpu)
 """
 )
+_TERMS = "make_pipeline(TfidfVectorizer(), {}())"
+MODELS: dict[str, tuple[str, str]] = {
+    "TAN": ("mixed", "fit_files(TAN(), folder, target='y')"),
+    "k-DB": ("mixed", "fit_files(KDependence(2), folder, target='y')"),
+    "search": ("mixed", "fit_files(BayesianNetworkClassifier(), folder, target='y')"),
+    "held-out": ("mixed", "held_out_risk(TAN(missing='category'), folder, target='y')"),
+    "labels": ("mixed", "fit_files(SemiSupervisedNB(hidden='high', max_iter=2), folder, target='y')"),
+    "mixture": ("numbers", "fit_files(GaussianMixture(3, max_iter=2), folder)"),
+    "texts": ("texts", "fit_files(NaiveBayes(likelihoods={'text': 'multinomial'}), folder, target='y')"),
+    "multinomial": ("texts", f"fit_files({_TERMS.format('MultinomialNB')}, folder, target='y', columns=['text'])"),
+    "complement": ("texts", f"fit_files({_TERMS.format('ComplementNB')}, folder, target='y', columns=['text'])"),
+}
+"""What `models` fits by name: of which files, and how. EM takes two steps: memory is that of one."""
 GIL = """
 import threading, time
 import numpy as np
@@ -99,28 +116,53 @@ print(one / (time.perf_counter() - start))
 """
 
 
-def write(folder: Path, rows: int, group: int = GROUP) -> None:
-    """The files, a row group at a time."""
+def mixed(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Ten columns of levels, five of numbers and the class."""
+    pa = pytest.importorskip("pyarrow")
+    y = rng.integers(0, 3, n)
+    columns = {}
+    for j in range(10):
+        codes = (rng.integers(0, 2 + j, n) + (rng.random(n) < 0.3) * y) % (2 + j)
+        levels = pa.array([f"level {k}" for k in range(2 + j)])
+        columns[f"c{j}"] = pa.DictionaryArray.from_arrays(
+            pa.array(codes.astype(np.int32), mask=rng.random(n) < 0.05), levels
+        ).cast(pa.string())
+    for j in range(5):
+        columns[f"x{j}"] = pa.array(rng.normal(100.0 * j, 1.0 + j, n) + y)
+    columns["y"] = pa.DictionaryArray.from_arrays(pa.array(y), pa.array(["low", "middle", "high"])).cast(pa.string())
+    return columns
+
+
+def numbers(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Sixteen columns of numbers."""
+    y = rng.integers(0, 3, n)
+    return {f"x{j}": rng.normal(100.0 * j, 1.0 + j, n) + y for j in range(16)}
+
+
+def texts(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """A text of four words out of 20,000, the first more frequent, and the class."""
+    pa, compute = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.compute")
+    words = pa.array([f"word{k}" for k in range(20_000)])
+    four = [words.take(pa.array((len(words) * rng.random(n) ** 3).astype(np.int32))) for _ in range(4)]
+    y = pa.array(["low", "middle", "high"]).take(pa.array(rng.integers(0, 3, n)))
+    return {"text": compute.binary_join_element_wise(*four, " "), "y": y}
+
+
+ROWS_OF = {"mixed": mixed, "numbers": numbers, "texts": texts}
+
+
+def write(folder: Path, rows: int, group: int = GROUP, what: str = "mixed") -> None:
+    """The files of these rows, a row group at a time, where there are none."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.glob("*.parquet")):
+        return
     rng = np.random.default_rng(0)
     for i, start in enumerate(range(0, rows, FILE)):
         writer = None
         for begin in range(start, min(start + FILE, rows), group):
             n = min(group, rows - begin, start + FILE - begin)
-            y = rng.integers(0, 3, n)
-            columns = {}
-            for j in range(10):
-                codes = (rng.integers(0, 2 + j, n) + (rng.random(n) < 0.3) * y) % (2 + j)
-                levels = pa.array([f"level {k}" for k in range(2 + j)])
-                columns[f"c{j}"] = pa.DictionaryArray.from_arrays(
-                    pa.array(codes.astype(np.int32), mask=rng.random(n) < 0.05), levels
-                ).cast(pa.string())
-            for j in range(5):
-                columns[f"x{j}"] = pa.array(rng.normal(100.0 * j, 1.0 + j, n) + y)
-            columns["y"] = pa.DictionaryArray.from_arrays(pa.array(y), pa.array(["low", "middle", "high"])).cast(
-                pa.string()
-            )
-            table = pa.table(columns)
+            table = pa.table(ROWS_OF[what](rng, n))
             writer = writer or pq.ParquetWriter(folder / f"part{i:03}.parquet", table.schema)
             writer.write_table(table, row_group_size=group)
         if writer is not None:
@@ -136,8 +178,7 @@ def measured(code: str, *arguments: str) -> tuple[int, float, float, float, floa
 
 def lines(folder: Path, rows: int) -> list[float]:
     """The table, printed; the peaks of ours."""
-    if not any(folder.glob("*.parquet")):
-        write(folder, rows)
+    write(folder, rows)
     gil = subprocess.run([sys.executable, "-c", GIL], capture_output=True, text=True, check=True).stdout
     print(f"GIL: two threads of bincount do {float(gil):.2f} of the work of one in the same time")  # noqa: T201
     print(f"{'':34}{'rows':>10}{'MB before':>11}{'peak':>7}{'s':>8}{'CPU s':>8}{'rows/s':>12}{'CPU ratio':>11}")  # noqa: T201
@@ -155,9 +196,9 @@ def lines(folder: Path, rows: int) -> list[float]:
             if run is not peer:
                 assert n == rows
                 peaks.append(peak)
-    n, before, peak, clock, cpu = measured(FIT, str(folder), "0")
+    _, before, peak, clock, cpu = measured(FIT, str(folder), "0", MODELS["TAN"][1])
     name = "TAN, cut points first, 8 cores"
-    print(f"{name:34}{n:10d}{before:11.0f}{peak:7.0f}{clock:8.1f}{cpu:8.1f}{n / clock:12.0f}")  # noqa: T201
+    print(f"{name:34}{rows:10d}{before:11.0f}{peak:7.0f}{clock:8.1f}{cpu:8.1f}{rows / clock:12.0f}")  # noqa: T201
     return [*peaks, peak]
 
 
@@ -170,9 +211,23 @@ def main(rows: int = ROWS, folder: str = "") -> int:
     """Print the table and the goal; the number of goals missed. The files are kept in the folder that is named."""
     with tempfile.TemporaryDirectory() as passing:
         kept = Path(folder or passing)
-        kept.mkdir(parents=True, exist_ok=True)
         peak = max(lines(kept, rows))
     return tell([Goal(f"{rows:,} rows counted in < {MEGABYTES} MB: {peak:.0f}", peak < MEGABYTES)])
+
+
+def models(rows: int = ROWS, folder: str = "", *names: str) -> int:
+    """Fit the MODELS of these names, all without one; the number of those that held too much."""
+    goals = []
+    print(f"{'':34}{'rows':>10}{'MB before':>11}{'peak':>7}{'s':>8}{'CPU s':>8}")  # noqa: T201
+    with tempfile.TemporaryDirectory() as passing:
+        for name in names or MODELS:
+            what, code = MODELS[name]
+            kept = Path(folder or passing) / what
+            write(kept, rows, what=what)
+            _, before, peak, clock, cpu = measured(FIT, str(kept), "0", code)
+            print(f"{name:34}{rows:10d}{before:11.0f}{peak:7.0f}{clock:8.1f}{cpu:8.1f}")  # noqa: T201
+            goals.append(Goal(f"{name} of {rows:,} rows in < {MEGABYTES} MB: {peak:.0f}", peak < MEGABYTES))
+    return tell(goals)
 
 
 # on paper ----------------------------------------------------------------------------------------------------------
@@ -252,9 +307,7 @@ def paper(rows: int = PAPER_ROWS, folder: str = "") -> int:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     with tempfile.TemporaryDirectory() as passing:
         kept = Path(folder or passing)
-        kept.mkdir(parents=True, exist_ok=True)
-        if not any(kept.glob("*.parquet")):
-            write(kept, rows, rows // PARTS)
+        write(kept, rows, rows // PARTS)
         print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")  # noqa: T201
         read = measured(PEER, str(kept), "1")[4] / rows
         strings = [f"c{j}" for j in range(10)] + ["y"]
@@ -300,6 +353,7 @@ def paper(rows: int = PAPER_ROWS, folder: str = "") -> int:
 
 
 if __name__ == "__main__":
-    told = sys.argv[1:]
-    run, told = (paper, told[1:]) if told[:1] == ["paper"] else (main, told)
-    sys.exit(run(*map(int, map(float, told[:1])), *told[1:2]))
+    runs, told = {"models": models, "paper": paper}, sys.argv[1:]
+    run: Any = runs.get(told[0], main) if told else main
+    told = told[1:] if run is not main else told
+    sys.exit(run(*map(int, map(float, told[:1])), *told[1:]))
