@@ -287,9 +287,9 @@ def fit_rows(
     if scored or again:
         plan, so_far = replace(plan, schema=stats.schema), None
         if place is not None:
-            asked = (*asked_of(model, plan), f"statistics={digest_of_statistics([stats])}")
+            summed = (*asked_of(model, plan), f"statistics={digest_of_statistics([stats])}")
             ending = "left-out" if scored else "powers"
-            so_far = KeptSum(place.with_name(f"{place.name}.{ending}"), asked, source.sources)
+            so_far = KeptSum(place.with_name(f"{place.name}.{ending}"), summed, source.sources)
         passes = KeptPasses(
             model, source, plan, steps=Steps(1, step), workers=Workers(workers, client, progress), resume=None,
             sum_of_pass=so_far,

@@ -166,8 +166,8 @@ def held_out_risk(
     schemas: list[Schema] = []
     if methods:
         first = plan_for("values", schema, [v.name for v in before if not v.textual])
-        sums = (division.folds - 1) * bytes_of_points(first)  # of the other folds, which are held besides
-        fewer = workers._replace(threads=at_a_time(threads_of(threads, client, first), first, sums))
+        others = (division.folds - 1) * bytes_of_points(first)  # of the other folds, which are held besides
+        fewer = workers._replace(threads=at_a_time(threads_of(threads, client, first), first, others))
         values = counted(first, fewer, (1 + bool(texts), passes), "cuts")
         schemas = [cut(model, methods, part, plan.schema) for part in of_other_folds(values, first.schema)[1]]
         del values
