@@ -338,12 +338,14 @@ async def worker_killed(_server: Server) -> str:
     with Server() as server:
         del os.environ[SETTING]
         content = "\n".join(["x,n,class", *lines]).encode()
+        one = Visitor(server.url)
+        await one.open("data")
+        await one.upload("upload_file", "short.csv", b"x,class\n" + b"1.5,a\n2.5,b\n" * 50)
+        await one.whole(PATIENT / 4)  # the first work that is asked for starts the process
         before: dict[int, float] = {}
         while not before or before != {pid: cpu_of(pid) for pid in before}:  # it is still importing
             before = {pid: cpu_of(pid) for pid in workers_of(server)}
             await asyncio.sleep(2)
-        one = Visitor(server.url)
-        await one.open("data")
         reading = asyncio.create_task(one.upload("upload_file", "long.csv", content))
         ended = False
         while not ended and not reading.done():
