@@ -34,7 +34,7 @@ from bayes_engine.scale.kept import KeptSum, digest_of_statistics
 from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
 from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
 from bayes_engine.scale.network import FilesAsked, network_of_files
-from bayes_engine.scale.pairs import blocks_of_pairs, joined, needs_levels, tree_in_blocks, with_wider
+from bayes_engine.scale.pairs import blocks_of_pairs, blocks_of_wider, needs_levels, tree_in_blocks, with_wider
 from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
@@ -159,10 +159,11 @@ def fit_files(
     the amount is that of a fit in memory but for rounding.
 
     `KDependence` with k ≥ 2 takes a pass more: the first counts all pairs, of which its parents are chosen, the second
-    the tables of these families (`.families`). `TAN` of more than 32 columns without numbers to cut takes one before,
-    for the levels (`.levels`); where the tables of all pairs are then expected to take more than 250 MB with their
-    copies under way, it takes one for each block of pairs that fits, and one for the tables of its tree (`.pairs1`, …,
-    `.tree`): the tree and its tables are those of a fit in memory, and no others are kept.
+    the tables of these families (`.families`); where they are expected to take more than 150 MB with their copies
+    under way, a pass for each block of them that fits (`.families1`, …). `TAN` of more than 32 columns without numbers
+    to cut takes one before, for the levels (`.levels`); where the tables of all pairs are then expected to take more
+    than 250 MB with their copies under way, it takes one for each block of pairs that fits, and one for the tables of
+    its tree (`.pairs1`, …, `.tree`): the tree and its tables are those of a fit in memory, and no others are kept.
 
     Texts (`NaiveBayes` with `likelihoods` or `text` that say so, `ComplementNaiveBayes`) take a pass before (`.terms`),
     over their columns alone: it counts exactly in how many texts each term stands (and how often, where `max_features`
@@ -259,10 +260,17 @@ def fit_rows(
         report = None if progress is None else lambda far: progress(far._replace(step=now, steps=of))
         kept = place if place is None or not ending else place.with_name(f"{place.name}.{ending}")
         ours = replace(planned(source, asked), families=families)
-        return Pass(source, ours, given, kept, report, threads_of(threads, client, ours), client).run()
+        most = min(workers, threads_of(threads, client, ours))
+        return Pass(source, ours, given, kept, report, most, client).run()
 
     def of_families(ending: str, given: Schema, families: tuple[Name, ...]) -> SufficientStatistics:
         return counted(FAMILIES, given, ending, families)
+
+    def widened(stats: SufficientStatistics, names: list[Name]) -> SufficientStatistics:
+        nonlocal steps, workers
+        blocks, workers = blocks_of_wider(names, stats, workers)
+        steps += len(blocks) - 1
+        return with_wider(stats, blocks, of_families)
 
     first: SufficientStatistics | None = None
     if methods:
@@ -283,7 +291,7 @@ def fit_rows(
     release()
     stats = counted(want, schema)
     if isinstance(model, KDependence) and model.k > 1:
-        stats = with_wider(model, stats, of_families)
+        stats = widened(stats, model.wider_families(stats))
     if scored or again:
         plan, so_far = replace(plan, schema=stats.schema), None
         if place is not None:
@@ -308,7 +316,8 @@ def fit_rows(
             (result,) = structures(passes, [nodes], asked)
             step += passes.done
         if names := model.wider_families(stats, result):
-            stats = joined(stats, of_families("families", stats.schema, tuple(names)))
+            steps = step + 1
+            stats = widened(stats, names)
         return clone(model).fit_graph_stats(stats, result)  # type: ignore[no-any-return]
     if unknown is not None:
         stats = opened_again(stats, unknown)

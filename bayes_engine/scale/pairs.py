@@ -3,14 +3,15 @@ into memory, block of pairs by block, and what k-DB learns once a pass over the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import prod
 from typing import Any
 
 from bayes_engine.errors import ReadError
-from bayes_engine.models.k_dependence import KDependence
 from bayes_engine.models.tan import TAN
+from bayes_engine.scale.scan import release
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name
 from bayes_engine.structure.chow_liu import Edge, spanning_tree
@@ -19,6 +20,9 @@ from bayes_engine.table.schema import Schema
 
 PAIR_BYTES = 2.5e8
 """What the tables of pairs of one pass may take, with their copies under way, where TAN divides them into blocks."""
+
+FAMILY_BYTES = 1.5e8
+"""The same of wider families, whose tables are kept from pass to pass."""
 
 WIDE = 32
 """Columns up to which TAN counts all pairs in one pass."""
@@ -33,34 +37,51 @@ def needs_levels(model: Any, columns: int) -> bool:
     return type(model) is TAN and columns > WIDE
 
 
-def blocks_of_pairs(schema: Schema, n_classes: int, threads: int) -> list[list[Edge]]:
-    """All pairs in as many blocks as PAIR_BYTES asks for, a pass each.
+def blocks_of(
+    names: Iterable[Name], schema: Schema, n_classes: int, threads: int, most: float
+) -> list[tuple[Name, ...]]:
+    """These families of columns in as many blocks as `most` bytes ask for, a pass each by so many threads.
 
     >>> from bayes_engine.table.schema import Variable
-    >>> schema = Schema(tuple(Variable(f"c{j}", "categorical", tuple(range(999))) for j in range(4)))
-    >>> [len(block) for block in blocks_of_pairs(schema, 2, 1)]
-    [1, 1, 1, 1, 1, 1]
+    >>> schema = Schema(tuple(Variable(name, "categorical", tuple(range(9))) for name in "abcd"))
+    >>> blocks_of([("a", "b"), ("b", "c"), ("c", "d")], schema, 2, 1, 3e4)
+    [(('a', 'b'), ('b', 'c')), (('c', 'd'),)]
     """
-    most = PAIR_BYTES / 8.0 / (3 * threads + 6)  # each thread's sum, part and new sum; the nodes of the tree
+    most /= 8.0 * (3 * threads + 6)  # each thread's sum, part and new sum; the nodes of the tree
     sizes = {v.name: 1 + len(v.levels) for v in schema}
-    blocks: list[list[Edge]] = [[]]
+    blocks: list[tuple[Name, ...]] = []
     held = 0.0
-    for a, b in combinations(sizes, 2):
-        cells = float(n_classes * sizes[a] * sizes[b])
-        if blocks[-1] and held + cells > most:
-            blocks.append([])
+    for name in names:
+        cells = float(n_classes * prod(sizes[column] for column in name))
+        if not blocks or held + cells > most:
+            blocks.append(())
             held = 0.0
-        blocks[-1].append((a, b))
+        blocks[-1] += (name,)
         held += cells
     return blocks
 
 
-def tree_in_blocks(model: TAN, schema: Schema, blocks: Sequence[Sequence[Edge]], counted: Counted) -> Stats:
+def blocks_of_pairs(schema: Schema, n_classes: int, threads: int) -> list[tuple[Name, ...]]:
+    """All pairs of columns in as many blocks as PAIR_BYTES asks for."""
+    return blocks_of(combinations(schema.names, 2), schema, n_classes, threads, PAIR_BYTES)
+
+
+def blocks_of_wider(names: Sequence[Name], stats: Stats, threads: int) -> tuple[list[tuple[Name, ...]], int]:
+    """These families in one block where their tables fit into memory with all threads, else in blocks for one thread,
+    which takes the fewest passes; and how many threads."""
+    n_classes = len(stats.target.levels)
+    blocks = blocks_of(names, stats.schema, n_classes, threads, FAMILY_BYTES)
+    if len(blocks) > 1 and threads > 1:
+        return blocks_of(names, stats.schema, n_classes, 1, FAMILY_BYTES), 1
+    return blocks, threads
+
+
+def tree_in_blocks(model: TAN, schema: Schema, blocks: Sequence[tuple[Name, ...]], counted: Counted) -> Stats:
     """The statistics of TAN that hold the tables of a spanning tree alone: a pass for each block of pairs, of which the
     information of each pair stays, and one for the tables of the tree."""
     weights: dict[Edge, float] = {}
     for i, block in enumerate(blocks, start=1):
-        stats = counted(f"pairs{i}", schema, tuple(block))
+        stats = counted(f"pairs{i}", schema, block)
         weights.update(dependences(stats, model.missing == "category", float(model.var_floor)).weights)
     return counted("tree", schema, tuple(_spanning(schema.names, weights)))
 
@@ -72,13 +93,13 @@ def _spanning(names: Sequence[str], weights: dict[Edge, float]) -> list[Edge]:
     return [step.edge for step in spanning_tree(names, least) if step.taken]
 
 
-def with_wider(model: KDependence, stats: Stats, counted: Counted) -> Stats:
-    """The statistics with the tables of the families that k-DB chooses of the pairs: one pass more, none if there are
-    none."""
-    names = model.wider_families(stats)
-    if not names:
-        return stats
-    return joined(stats, counted("families", stats.schema, tuple(names)))
+def with_wider(stats: Stats, blocks: Sequence[tuple[Name, ...]], counted: Counted) -> Stats:
+    """The statistics with the tables of the families that are chosen of the pairs: a pass for each block."""
+    for i, block in enumerate(blocks, start=1):
+        ending = "families" if len(blocks) == 1 else f"families{i}"
+        stats = joined(stats, counted(ending, stats.schema, block))
+        release()
+    return stats
 
 
 def joined(pairs: Stats, wider: Stats) -> Stats:

@@ -70,6 +70,21 @@ def test_k_dependence_takes_its_parents_from_a_first_pass(tmp_path: Path) -> Non
     assert_same(ours, theirs, frame)
 
 
+def test_wide_families_are_counted_in_several_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where their tables do not fit into memory together, by one thread; the model is that of the rows."""
+    monkeypatch.setattr(pairs, "FAMILY_BYTES", 8 * 9 * 2 * 64)  # one table of two classes and 4 × 4 × 4 cells
+    frame, told = rows(120).drop(columns="x"), list[Progress]()
+    made, ask = written(frame, tmp_path), {"target": "good", "threads": 2}
+    ours = fit_files(KDependence(2), made, progress=told.append, resume=tmp_path / "kept", **ask)
+    theirs = fitted(KDependence(2), frame)
+    assert ours.parents_ == theirs.parents_
+    assert_same(ours, theirs, frame)
+    wider = sum(len(up) > 1 for up in ours.parents_.values())
+    assert told[-1].step == told[-1].steps == 1 + wider > 2 and (tmp_path / "kept.families2").exists()
+    again = fit_files(KDependence(2), made, resume=tmp_path / "kept", **ask)
+    assert save_model(again) == save_model(ours)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [KDependence(2), KDependence(3, missing="category"), KDependence(2, discretize=None)])
 def test_k_dependence_of_files_goes_on_and_is_saved(model: KDependence, tmp_path: Path) -> None:
