@@ -8,7 +8,7 @@ from bayes_engine.language import _
 from pages import active
 from pages.active import required
 from pages.active.files import TABLE
-from pages.runtime.state import State, current
+from pages.runtime.state import current
 from pages.shell.frame import title
 from pages.views.data import source, target
 from pages.views.data.columns_editor import columns_editor, levels_editor
@@ -20,8 +20,8 @@ title()
 drop, shelf = st.columns([1, 2 if TABLE.named(current()) else 3], gap="medium")
 with drop:
     source.file_drop()
-with shelf, st.expander(_("Worked examples"), expanded=current().table == State().table):
-    source.gallery()
+with shelf:
+    source.worked_examples()
 source.large_file_drop()
 
 table = active.table_in_use()

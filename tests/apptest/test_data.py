@@ -86,6 +86,16 @@ def test_every_data_set_is_in_the_gallery(page: AppTest):
 
 
 @pytest.mark.slow
+def test_the_gallery_is_drawn_only_while_it_is_open() -> None:
+    """Open on the first visit; beside a chosen table it is closed, and costs nothing until it is opened."""
+    app = opened("data", State(table="iris"))
+    assert not [b for b in app.button if str(b.key).startswith("use_")]
+    app.session_state["worked_examples_False"] = True  # a person opens the box
+    app.run()
+    app.button(key="use_loan").click().run()
+    assert not app.exception and app.session_state["state"].table == "loan"
+
+
 def test_a_gb18030_file_with_chinese_headers(page: AppTest):
     cities = ("北京", "上海", "广州")
     lines = [f"张伟,{cities[i % 3]},{3000 + 150 * i},{'高' if i > 8 else '低'}" for i in range(20)]

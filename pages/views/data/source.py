@@ -102,7 +102,16 @@ def _in_use(upload: Upload[Reading]) -> None:
         change(lambda state: own_table.instead(state, state.on_table(source)))
 
 
-def gallery() -> None:
+def worked_examples() -> None:
+    """The gallery: open before a table is chosen, and drawn only while it is open, for it is a third of the page."""
+    at_start = current().table == State().table
+    box = st.expander(_("Worked examples"), expanded=at_start, key=f"worked_examples_{at_start}", on_change="rerun")
+    if box.open:
+        with box:
+            _gallery()
+
+
+def _gallery() -> None:
     """The worked examples, a card each."""
     names, across = dataset_names(), 3 if TABLE.named(current()) else 4
     for start in range(0, len(names), across):
