@@ -6,22 +6,23 @@ Starts the shipped server and a bare Streamlit app with 64 plain elements, and v
 the bare one, too, keeps the collector off what was loaded.
 Nothing is measured before the server has done what it does once after its start.
 A visitor uploads a table of 200 rows and 6 columns, and on each page changes λ, the case and α, each time to a value
-that was not there before, and asks for the same page again. A figure is the median of several times: all that the
-process used from the question until the page was whole and a moment later. Beside it stands its ratio to the bare app's
-in the same minute, which holds on any machine. Goals on a quiet machine: after λ 60 ms, on Model 100; where nothing
-has changed 60.
+that was not there before, and asks for the same page again; all pages in turn, and that several times over. A figure is
+the least of all these times: a core whose other half works for somebody else takes twice as long, for half a minute on
+end. It is all that the process used from the question until the page was whole and a moment later. Beside it stands its
+ratio to the bare app's least, which holds on any machine. Goals on a quiet machine: after λ 60 ms, on Model 100; where
+nothing has changed 60.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from urllib.parse import parse_qs
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -31,7 +32,7 @@ from pages.runtime.state import Spec, State, decode, encode
 from tests.bench.goals import Goal, failed, tell
 from tests.bench.visitor import Answer, Server, Visitor
 
-TIMES, WARM = 3, 2
+TIMES, WARM, ROUNDS = 2, 1, 4
 AFTER = 0.08
 """Seconds after an answer in which the server ends its run."""
 QUIET = 0.5
@@ -117,9 +118,9 @@ async def warm(cpu: Callable[[], float]) -> None:
             return
 
 
-async def page_costs(server: Server, one: Visitor, page: str, state: State) -> dict[str, float]:
+async def page_costs(server: Server, one: Visitor, page: str, state: State, chance: random.Random) -> dict[str, float]:
     """What each action costs on a page."""
-    chance, costs = random.Random(page), {}
+    costs = {}
 
     def go(state: State) -> Awaitable[Answer]:
         return one.go(page, s=encode(state))
@@ -128,14 +129,14 @@ async def page_costs(server: Server, one: Visitor, page: str, state: State) -> d
     for name, act in ACTIONS.items():
         act_again = one.rerun if act(state, chance) is state else lambda act=act: go(act(state, chance))
         each = [await cost(server, one, act_again) for _ in range(WARM + TIMES)]
-        costs[name] = median(each[WARM:])
+        costs[name] = min(each[WARM:])
     return costs
 
 
 async def bare_cost(bare: Server, visitor: Visitor) -> float:
     """What a rerun of the bare app costs."""
     each = [await cost(bare, visitor, lambda i=i: visitor.set("cost", float(i))) for i in range(WARM + TIMES)]
-    return median(each[WARM:])
+    return min(each[WARM:])
 
 
 async def own_table(one: Visitor) -> State:
@@ -152,27 +153,35 @@ async def own_table(one: Visitor) -> State:
 async def measure(server: Server, bare: Server, pages: tuple[str, ...]) -> int:
     """Print the table with the goals; how many are missed. A page that fails has missed its own, and the others are
     measured."""
-    one, plain, missed = Visitor(server.url), Visitor(bare.url), 0
+    one, plain = Visitor(server.url), Visitor(bare.url)
     await plain.open()
     state = await own_table(one)
     await warm(server.cpu)
-    print(f"{'ms, × bare':12}" + "".join(f"{name:>16}" for name in ACTIONS) + f"{'bare':>8}")  # noqa: T201
-    for page in pages:
+    costs: dict[str, dict[str, float]] = {}
+    floor, failures = math.inf, list[Goal]()
+    for turn in range(ROUNDS):
+        for page in pages:
+            try:
+                found = await page_costs(server, one, page, state, random.Random(f"{page} {turn}"))
+                floor = min(floor, await bare_cost(bare, plain))
+            except Exception as error:  # noqa: BLE001 - whatever befalls a page is told
+                failures.append(failed(page or "start", error))
+                await one.close()
+                one = Visitor(server.url)
+                state = await own_table(one)
+                continue
+            before = costs.setdefault(page, found)
+            costs[page] = {act: min(ms, before[act]) for act, ms in found.items()}
+    missed = tell(failures)
+    print(f"{'ms, × bare':12}" + "".join(f"{name:>16}" for name in ACTIONS) + f"   bare {floor:.0f}")  # noqa: T201
+    for page, each in costs.items():
         name = page or "start"
-        try:
-            costs, floor = await page_costs(server, one, page, state), await bare_cost(bare, plain)
-        except Exception as error:  # noqa: BLE001 - whatever befalls a page is told
-            missed += tell([failed(name, error)])
-            await one.close()
-            one = Visitor(server.url)
-            state = await own_table(one)
-            continue
-        shown = "".join(f"{ms:8.0f} {ms / floor:6.1f} ×" for ms in costs.values())
-        print(f"{name:12}{shown}{floor:8.0f}", flush=True)  # noqa: T201
+        shown = "".join(f"{ms:8.0f} {ms / floor:6.1f} ×" for ms in each.values())
+        print(f"{name:12}{shown}", flush=True)  # noqa: T201
         asked = (("after λ", "λ", GOAL.get(page, USUAL_GOAL)), ("nothing new", "nothing", USUAL_GOAL))
         missed += tell(
-            Goal(f"{name}, {what} ≤ {most:.0f} ms CPU: {costs[act]:.0f} ({costs[act] / floor:.1f} × bare)",
-                 costs[act] <= most)
+            Goal(f"{name}, {what} ≤ {most:.0f} ms CPU: {each[act]:.0f} ({each[act] / floor:.1f} × bare)",
+                 each[act] <= most)
             for what, act, most in asked
         )  # fmt: skip
     await one.close()
