@@ -229,7 +229,7 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
     if column.dtype == np.bool_ and variable.levels == (False, True):
         return np.asarray(np.add(column.to_numpy(), 1, dtype=dtype))
     if _whole_levels(column, variable):
-        first = np.array(1 - int(variable.levels[0])).astype(dtype)  # what wraps here wraps back below
+        first = np.array((1 - int(variable.levels[0])) % 2**64, dtype=np.uint64).astype(dtype)  # wraps, and back below
         return np.asarray(column.to_numpy().astype(dtype) + first)
     held, values = distinct_codes(column)
     if values.tolist() == list(variable.levels[: len(values)]):

@@ -243,3 +243,10 @@ def test_whole_numbers_have_the_codes_of_their_places(first: int, many: int, dty
     assert encode(frame, schema)["x"].tolist() == [levels.index(v) + 1 for v in values.tolist()]
     with pytest.raises(SchemaMismatch, match=f"'{first + many}'"):
         observe(pd.DataFrame({"x": [first, first + many]}), schema)
+
+
+def test_whole_levels_beyond_int64_have_the_codes_of_their_places() -> None:
+    levels = tuple(range(2**63 + 7, 2**63 + 10))
+    schema = Schema((Variable("x", "categorical", levels, declared=True),))
+    frame = pd.DataFrame({"x": np.array([levels[1], levels[0], levels[2]], dtype=np.uint64)})
+    assert encode(frame, schema)["x"].tolist() == [2, 1, 3]
