@@ -397,7 +397,7 @@ def _of_strings(column: pd.Series) -> bool:
     """Whether the cells of a column of words are not read as numbers or truth values."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return all(isinstance(c, str) for c in column.cat.categories)
-    return isinstance(column.dtype, pd.StringDtype) or column.dtype == object
+    return isinstance(column.dtype, pd.StringDtype) or pd.api.types.infer_dtype(column) in ("string", "empty")
 
 
 def _few(column: pd.Series, coded: Coded | None) -> Sequence[str] | pd.Series:

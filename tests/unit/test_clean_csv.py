@@ -177,6 +177,11 @@ def test_a_cell_in_doubt_leaves_its_column_to_the_rules_of_cells(cell: str, colu
     assert assert_alike(joined(in_quotes(rows) if quoted else rows, ",", "\n"))
 
 
+def test_whole_numbers_of_too_many_digits_for_a_float_are_read_as_they_are_written() -> None:
+    """pandas makes integers of Python of a column in which each cell has more digits than a float64 has."""
+    assert_alike(joined([["n", "city"], *([str(i), "1" * 1300] for i in range(FEW))], ",", "\n"))
+
+
 @pytest.mark.slow
 def test_the_point_is_shown_by_numbers_alone() -> None:
     rows = [
