@@ -4,6 +4,7 @@ letters those of the scripts that the app is read in.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import string
@@ -49,19 +50,23 @@ def name_of_part(font: Path, folders: Iterable[Path]) -> str:
     return kept_files.name_of(chain(versions, [Path(__file__).read_bytes(), font.read_bytes()], _code(folders)))
 
 
-def part_apart(font: Path, streamlit: Path, own: Iterable[Path], aside: int) -> bytes:
+async def part_apart(font: Path, streamlit: Path, own: Iterable[Path], aside: int) -> bytes:
     """`icons_in_use` or `letters_in_use`, found in a process of its own, which takes no time from the pages. Empty
-    where it fails."""
+    where it fails. Where the server ends meanwhile the process does, too."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import cut_out; cut_out(*sys.argv[1:])"
     idle = getattr(subprocess, "IDLE_PRIORITY_CLASS", 0) if aside else 0  # Windows
     command = [sys.executable, "-P", "-c", code, str(aside), str(font), str(streamlit), *map(str, own)]
     try:
-        return subprocess.run(
-            command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            creationflags=idle,
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, creationflags=idle
+        )
+    except OSError:
         return b""
+    try:
+        part, _ = await asyncio.to_thread(process.communicate)
+    finally:
+        process.kill()  # unless it has ended
+    return part if process.returncode == 0 else b""
 
 
 def cut_out(aside: str, font: str, streamlit: str, *own: str) -> None:

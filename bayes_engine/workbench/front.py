@@ -187,7 +187,7 @@ class Front:
         if part is None:
             await asyncio.sleep(LATER if self.address is None else 0.0)
             aside = ASIDE if self.address is None else 0
-            part = await asyncio.to_thread(part_apart, font, self.streamlit, own, aside)
+            part = await part_apart(font, self.streamlit, own, aside)
             if part:
                 await asyncio.to_thread(kept_files.keep, key, part)
         self.parts[name] = part

@@ -92,7 +92,8 @@ def test_the_container_s_command_is_healthy_and_asks_nobody_for_its_address(tmp_
         f"def get(url, **_):\n    open({str(asked)!r}, 'a').write(url)\n    raise OSError\n"
         "requests.get = get\n"
         "from bayes_engine.workbench import front, launch\n"
-        "front.part_apart = lambda *_: b''\n"  # nobody looks at a page
+        "async def part_apart(*_):\n    return b''\n"  # nobody looks at a page
+        "front.part_apart = part_apart\n"
         "launch.main()\n"
     )
     check = re.search(r"^HEALTHCHECK CMD (.*)$", block("dockerfile"), re.MULTILINE)

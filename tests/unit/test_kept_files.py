@@ -183,7 +183,11 @@ def test_icons_are_looked_for_at_the_first_start_alone(tmp_path: Path, monkeypat
     font = tmp_path / "MaterialSymbols.woff2"
     font.write_bytes(b"a font")
     make = Maker(b"a part")
-    monkeypatch.setattr(front, "part_apart", make)
+
+    async def part(*_: object) -> bytes:
+        return make()
+
+    monkeypatch.setattr(front, "part_apart", part)
     monkeypatch.setattr(front, "LATER", 0.0)
 
     def started() -> dict[str, bytes]:
@@ -214,12 +218,33 @@ def test_a_process_that_cannot_be_started_or_fails_makes_no_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
-    assert font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
-    failing = tmp_path / "failing"
-    failing.write_text("#!/bin/sh\necho half\nexit 3\n")
-    failing.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(failing))
-    assert font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10) == b""
+    assert asyncio.run(font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10)) == b""
+    monkeypatch.setattr(sys, "executable", program(tmp_path, "echo half\nexit 3"))
+    assert asyncio.run(font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10)) == b""
+
+
+def test_a_server_that_ends_waits_for_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waited until the process had ended, which gives way to all others: on a busy computer for minutes."""
+    begun, whole = tmp_path / "begun", tmp_path / "whole"
+    late = f"import time; open({str(begun)!r}, 'w').close(); time.sleep(30); open({str(whole)!r}, 'w').close()"
+    monkeypatch.setattr(sys, "executable", program(tmp_path, f'exec "{sys.executable}" -c "{late}"'))
+
+    async def ended_early() -> None:
+        cutting = asyncio.create_task(font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10))
+        while not begun.exists():
+            await asyncio.sleep(0.01)
+        cutting.cancel()
+
+    asyncio.run(ended_early())  # waits for the threads of the loop
+    assert not whole.exists()
+
+
+def program(folder: Path, commands: str) -> str:
+    """A program of the shell."""
+    file = folder / "program"
+    file.write_text(f"#!/bin/sh\n{commands}\n")
+    file.chmod(0o700)
+    return str(file)
 
 
 # what is needed soon --------------------------------------------------------------------------------------------------
