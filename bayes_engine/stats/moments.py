@@ -12,7 +12,7 @@ N(0, 1) no digit is. `checked_squares` bounds that: what is left agrees with a n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -233,38 +233,28 @@ FEW = 256
 def moments(table: Table, labels: Labels) -> Moments:
     """The moments of every numeric column, block by block; NaN cells do not count.
 
-    The sums of a block's classes are products with the one-hot labels, and all blocks are merged at once:
-    M2 = Σ_b M2_b + w_b (mean_b − mean)². The numbers of a block are squared as they lie, where that costs no digit that
-    counts, or else as offsets from the pivot; where that costs too many, around the block's means. Raises TableError on
-    an infinite cell.
+    The sums of a block's classes are products with the one-hot labels: M2 = Σ z² − (Σ z)²/w. The numbers of a block
+    are squared as they lie, where that costs no digit that counts, or else as offsets from the pivot; where that costs
+    too many, all are summed again as offsets from the means of their classes. Raises TableError on an infinite cell.
     """
     numeric = [v for v in table.schema if v.numeric]
     names, pivot = tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float)
     if labels.codes is None or labels.n_classes > MATRIX_CLASSES or not table.n or not numeric:
         return _by_column(table, labels, names, pivot)
     labels = replace(labels, codes=labels.codes.astype(np.uint8))  # bytes are told apart faster
-    cells = max(BLOCK, 16 * labels.n_classes * len(names))  # the sums of the blocks are few beside their numbers
     with np.errstate(over="ignore", invalid="ignore"):
         near = _near_zero(table, names)
-        blocks = number_blocks(table, names, cells) if near else offset_blocks(table, names, pivot, cells)
-        places, sums, squares = [], [], None
-        for rows, z in blocks:
-            squares = np.empty_like(z) if squares is None else squares[: len(z)]
-            places.append(rows)
-            sums.append(_sums(z, labels.matrix(rows), squares))
-        weight, total, square = (np.array(part) for part in zip(*sums, strict=True))  # (B, C, d)
-        mean = total / np.where(weight > 0, weight, 1.0)
-        parts = (weight, mean - pivot if near else mean, np.zeros_like(mean), square - weight * mean**2)
-        merged = _merged(*parts)
-        lost = ~(square.sum(axis=0) <= FAR * merged[2])
-        again = np.flatnonzero((lost & (weight > 0)).any(axis=(1, 2)))
-        for b in again.tolist():
-            few = table.take(places[b])
-            _rows, z = next(offset_blocks(few, names, pivot, cells))
-            for part, anew in zip(parts, _around_means(z, labels.take(places[b])), strict=True):
-                part[b] = anew
-        weight, mean, m2 = _merged(*parts) if len(again) else merged
+        blocks = number_blocks(table, names, BLOCK) if near else offset_blocks(table, names, pivot, BLOCK)
+        weight, mean, square = _about_origin(blocks, labels, len(names))
+        m2 = square - weight * mean**2
+        mean -= pivot if near else 0.0
+        if (~(square <= FAR * m2) & (weight > 0)).any():
+            offsets = offset_blocks(table, names, pivot, BLOCK)
+            around = ((rows, np.subtract(z, labels.take(rows).spread(mean), out=z)) for rows, z in offsets)
+            weight, rest, square = _about_origin(around, labels, len(names))
+            mean, m2 = mean + rest, square - weight * rest**2
         within = (m2 + weight * mean**2 < LARGEST**2).all()
+    mean[weight == 0] = 0.0
     return Moments(names, pivot, weight, mean, m2) if within else _by_column(table, labels, names, pivot)
 
 
@@ -276,40 +266,25 @@ def _near_zero(table: Table, names: Sequence[str]) -> bool:
     return bool(((few**2).mean(axis=0) <= FAR * few.var(axis=0)).all())
 
 
-def _sums(z: Array, member: Array, squares: Array) -> tuple[Array, Array, Array]:
-    """Weight, Σz and Σz² of each class, (C, d) each, of the cells that are known; in `squares` (m, d) are their squares
-    then."""
-    np.multiply(z, z, out=squares)  # first: a product waits longer for what is not in the cache yet
-    weight = member.sum(axis=1, keepdims=True).repeat(z.shape[1], axis=1)
-    total, square = member @ z, member @ squares
-    if not np.isnan(total[0]).any():  # where any cell is missing every class has NaN
-        return weight, total, square
-    known = ~np.isnan(z)
-    squares[~known] = 0.0
-    return member @ known.astype(float), member @ np.where(known, z, 0.0), member @ squares
-
-
-def _around_means(z: Array, labels: Labels) -> tuple[Array, Array, Array, Array]:
-    """Weight, mean, what rounding left out of the mean, and M2 of each class, (C, d) each, by the squares around the
-    mean."""
-    member, known = labels.matrix(), ~np.isnan(z)
-    z[~known] = 0.0
-    weight = member @ known.astype(float)
-    safe = np.where(weight > 0, weight, 1.0)
-    mean = member @ z / safe
-    z -= mean[labels.codes]
-    z[~known] = 0.0
-    return weight, mean, member @ z / safe, member @ np.multiply(z, z, out=z)
-
-
-def _merged(weight: Array, mean: Array, rest: Array, m2: Array) -> tuple[Array, Array, Array]:
-    """Weight, mean and M2 of each class, (C, d) each, from those of all blocks (B, C, d), the mean in two parts."""
-    total = weight.sum(axis=0)
-    share = weight / np.where(total > 0, total, 1.0)
-    near = (share * mean).sum(axis=0)
-    apart = np.where(weight > 0, mean - near + rest, 0.0)
-    left = (share * apart).sum(axis=0)
-    return total, near + left, (m2 + weight * (apart - left) ** 2).sum(axis=0)
+def _about_origin(blocks: Iterable[tuple[slice, Array]], labels: Labels, d: int) -> tuple[Array, Array, Array]:
+    """Weight, mean and Σz² of each class, (C, d) each, of the cells of z (m, d) that are known."""
+    weight, total, square = np.zeros((3, labels.n_classes, d))
+    room: Array | None = None
+    for rows, z in blocks:
+        room = np.empty_like(z) if room is None else room
+        squares = np.multiply(z, z, out=room[: len(z)])  # first: a product waits longer for what is not in the cache
+        member = labels.matrix(rows)
+        sums = member @ z
+        if np.isnan(sums[0]).any():  # where any cell is missing every class has NaN
+            known = ~np.isnan(z)
+            squares[~known] = 0.0
+            weight += member @ known.astype(float)
+            sums = member @ np.where(known, z, 0.0)
+        else:
+            weight += member.sum(axis=1, keepdims=True)
+        total += sums
+        square += member @ squares
+    return weight, total / np.where(weight > 0, weight, 1.0), square
 
 
 def _by_column(table: Table, labels: Labels, names: tuple[str, ...], pivot: Array) -> Moments:
