@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bayes_engine.factors import Factor
 from bayes_engine.factors.columns import GaussianColumns, PriorAndColumns
@@ -18,6 +19,7 @@ from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.models.fit_warnings import warn
 from bayes_engine.models.matrix_classifier import MatrixClassifier
+from bayes_engine.models.numeric_input import numeric_input, refuse_not_finite
 from bayes_engine.priors import checked_number
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import Counts
@@ -25,7 +27,7 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, moments
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.schema import PIVOT_ROWS, Schema, Variable, middle
 
 LEAST_SHARE = 1e-9
 """The least variance, as a share of the column's, where var_smoothing is 0 and a class has no spread."""
@@ -55,15 +57,21 @@ class GaussianNB(MatrixClassifier):
     def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
         if known is not None:
             return known
-        some = frame.values[:: max(1, frame.n // 1024)].astype(float)  # a pivot is a number near the others, no more
-        pivot = some[0] + (some - some[0]).mean(axis=0)
-        return Schema(
-            tuple(Variable(n, "continuous", pivot=p) for n, p in zip(self._names(), pivot.tolist(), strict=True))
-        )
+        some = frame.values[:: max(1, frame.n // PIVOT_ROWS)].astype(float)
+        columns = zip(self._names(), some.T, strict=True)
+        return Schema(tuple(Variable(name, "continuous", pivot=middle(values)) for name, values in columns))
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """A first fit learns of a cell that is not finite from its sums."""
+        return numeric_input(self, X, reset=reset, ensure_all_finite=not reset)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         assert isinstance(X, Matrix)
-        return SufficientStatistics(X.schema, target, labels.by_class, Counts({}), moments(X, labels))
+        counted = moments(X, labels)
+        whole = labels.weight is None and (counted.weight == labels.by_class[:, None]).all()
+        if not whole and np.isnan(X.values.sum()):  # a missing cell may stand in a row without weight
+            refuse_not_finite(self, pd.DataFrame(X.values, columns=X.schema.names, copy=False))
+        return SufficientStatistics(X.schema, target, labels.by_class, Counts({}), counted)
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
         epsilon = _epsilon(stats, checked_number("var_smoothing", self.var_smoothing))

@@ -26,8 +26,8 @@ ROWS_AT_ONCE = 2**15
 class MatrixClassifier(GenerativeClassifier):
     """A classifier of numeric matrices in scikit-learn's manner: one dtype, no missing cell, columns by position.
 
-    Hooks beside those of `GenerativeClassifier`: `takes_sparse`, `not_negative`, and `_largest`, the most probable
-    class of every row, which need not go over all classes.
+    Hooks beside those of `GenerativeClassifier`: `takes_sparse`, `not_negative`, `_validated`, which checks of
+    scikit-learn's there are, and `_largest`, the most probable class of every row, which need not go over all classes.
     """
 
     missing = "error"

@@ -43,7 +43,7 @@ def numeric_input(
         )
     except ValueError as error:
         if str(error).startswith("Input X contains") and not sparse.issparse(X):
-            _refuse_not_finite(type(model).__name__, as_frame(X), may_miss=ensure_all_finite == "allow-nan")
+            refuse_not_finite(model, as_frame(X), may_miss=ensure_all_finite == "allow-nan")
         raise
 
 
@@ -66,7 +66,8 @@ def _of_numbers(X: Any) -> Any:
     return pd.DataFrame(values, X.index, X.columns) if isinstance(X, pd.DataFrame) else values
 
 
-def _refuse_not_finite(model: str, frame: pd.DataFrame, *, may_miss: bool) -> None:
+def refuse_not_finite(model: Any, frame: pd.DataFrame, *, may_miss: bool = False) -> None:
+    """Raises TableError, naming column and row, where a cell is infinite, or missing, unless it may be."""
     for name, column in frame.items():
         x = numbers(column, Variable(str(name), "continuous"))
         if np.isnan(x).any() and not may_miss:
@@ -75,7 +76,7 @@ def _refuse_not_finite(model: str, frame: pd.DataFrame, *, may_miss: bool) -> No
                 "fill the cell, leave the row out, or take NaiveBayes, which marginalizes it",
                 column=str(name),
                 row=int(np.isnan(x).argmax()) + 1,
-                model=model,
+                model=type(model).__name__,
             ) from None
         if np.isinf(x).any():
             raise infinity(str(name), np.isinf(x)) from None

@@ -402,6 +402,22 @@ def test_statistics_of_two_kinds_of_models_do_not_merge() -> None:
 # one matrix ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("dtype", [float, np.float32])
+@pytest.mark.parametrize("weight", [None, np.where(np.arange(3000) == 7, 0.0, 0.1)])
+@pytest.mark.parametrize(("cell", "reason"), [(np.nan, "has a missing cell"), (np.inf, "holds infinity .*")])
+def test_gaussian_nb_learns_of_a_cell_that_is_not_finite_from_its_sums(
+    cell: float, reason: str, weight: Any, dtype: type
+) -> None:
+    y = np.arange(3000) % 2
+    for row in (0, 7, 2999):
+        X = pd.DataFrame(np.random.default_rng(0).normal(size=(3000, 3)).astype(dtype), columns=["a", "b", "c"])
+        X.iloc[row, 1] = cell
+        with pytest.raises(BayesEngineError, match=rf"column 'b' {reason} ?in row {row + 1}.*: Input X contains"):
+            bayes_engine.GaussianNB().fit(X, y, weight)
+        with pytest.raises(BayesEngineError, match=r"column 'b' .*Input X contains"):
+            bayes_engine.GaussianNB().fit(X[100:200], y[100:200]).partial_fit(X, y)
+
+
 def test_a_matrix_of_numbers_hides_columns_and_knows_its_infinite_rows() -> None:
     schema = Schema((Variable("a", "continuous"), Variable("b", "continuous")))
     values = np.arange(40.0).reshape(20, 2)
