@@ -146,23 +146,28 @@ def posterior_plane(
     given = names if fixed is None else None
     levels = {v.name: pd.CategoricalDtype(list(v.levels)) for v in schema.features if v.discrete}
 
+    first = np.zeros(1, dtype=np.intp)
+
     def explained(cells: Mapping[str, tuple[Sequence[Any], NDArray[np.intp]]], n: int) -> Ledger:
-        """Of n cells: the values of a side, and which of them each cell has."""
-        columns: dict[str, Any] = {}
+        """Of n cells: the values of a side, and which of them each cell has. Numbers come as the matrix they are."""
+        numeric = [v.name for v in schema.features if v.numeric]
+        numbers, others = np.empty((len(numeric), n)), {}
+        place = dict(zip(numeric, numbers, strict=True))
         for variable in schema.features:
             name = variable.name
-            alike = [None if fixed is None else fixed.get(name)], np.zeros(n, dtype=np.intp)
-            values, which = cells.get(name, alike)
-            if variable.discrete:
-                codes = positions(values, variable.levels)[which]
-                columns[name] = pd.Categorical.from_codes(codes, dtype=levels[name])
-            elif name not in cells and variable.numeric:
-                columns[name] = np.full(n, np.nan if values[0] is None else values[0], dtype=float)
+            values, which = cells.get(name, ([None if fixed is None else fixed.get(name)], first))
+            if variable.numeric:
+                place[name][:] = np.array(values, dtype=float)[which]
+            elif variable.discrete:
+                codes = positions(values, variable.levels)[np.broadcast_to(which, n)]
+                others[name] = pd.Categorical.from_codes(codes, dtype=levels[name])
             else:
-                columns[name] = pd.Series(values, dtype=float if variable.numeric else object).to_numpy().take(which)
-        return model.explain(pd.DataFrame(columns), given)
+                others[name] = np.array(values, dtype=object)[np.broadcast_to(which, n)]
+        frame = pd.DataFrame(numbers.T, columns=numeric, copy=False)
+        if others:
+            frame = frame.assign(**others)[list(schema.features.names)]
+        return model.explain(frame, given)
 
-    first = np.zeros(1, dtype=np.intp)
     one = explained({axis.name: (axis.ticks(1), first) for axis in (x, y) if axis is not None}, 1)
     classes = one.classes
     size = min(size, max(math.isqrt(MOST_NUMBERS // len(classes)), 2))
@@ -182,8 +187,8 @@ def posterior_plane(
         cells = {x.name: (across, cell % wide)}
         if y is not None:
             cells[y.name] = up, cell // wide
-        ledger = explained(cells, len(cell))
-        posterior[cell], status[cell] = ledger.posterior(), ledger.status
+        ledger, rows = explained(cells, len(cell)), slice(start, start + len(cell))
+        posterior[rows], status[rows] = ledger.posterior(), ledger.status
     shape = (len(up), len(across))
     return Plane(x, y, classes, posterior.reshape(*shape, -1), status.reshape(shape))
 

@@ -20,7 +20,7 @@ from bayes_engine.factors.columns import PriorAndColumns
 from bayes_engine.factors.sources import Linear, Source, Term
 from bayes_engine.logspace import Array, log
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import DENSE_CELLS, matrix, slices, squares, sum_of_squares
+from bayes_engine.table.matrix import matrix, slices, squares, sum_of_squares
 from bayes_engine.table.schema import Variable
 
 BLOCK = 2048
@@ -54,6 +54,12 @@ class JointGaussian(Factor):
         values = matrix(X)
         return values[:, self.columns] if len(self.columns) < values.shape[1] else values
 
+    def _alike(self, values: Array) -> Iterator[tuple[Any, NDArray[np.intp], Array]]:
+        """The rows that miss the same cells, the columns they have, and x − m (r, k) in these."""
+        for rows, known in _patterns(values):
+            there = values[rows] if len(known) == values.shape[1] else values[rows][:, known]
+            yield rows, known, there - self.centre[known]
+
 
 @dataclass(frozen=True)
 class LinearFactor(JointGaussian):
@@ -84,29 +90,27 @@ class LinearFactor(JointGaussian):
             yield tuple(Linear(v, w, x, t) for v, w, t in zip(terms, weights, middles, strict=True))
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        U = matrix(X)[:, self.columns] - self.centre
-        n, (n_classes, d) = len(U), self.apart.shape
+        values, n, (n_classes, d) = self._values(X), X.n, self.apart.shape
         terms, common, constant = np.zeros((d, n_classes, n)), np.zeros(n), np.zeros(n)
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, known in _patterns(U):
+            for rows, known, u in self._alike(values):
                 root, w, v = self._marginal(known)
-                u = U[rows][:, known]
                 for j, column in enumerate(known):
                     terms[column][:, rows] = w[:, j, None] * (u[:, j] - 0.5 * v[:, j, None])
                 common[rows], constant[rows] = _distance(u @ root.whiten), _constant(root)
         far = np.isneginf(common)
         terms[:, :, far] = np.where(np.isfinite(terms[:, :, far]), terms[:, :, far], 0.0)
         for j, name in enumerate(self.names):
-            if not np.isnan(U[:, j]).all():
+            if not np.isnan(values[:, j]).all():
                 yield Row(name, name, (self.target,), "log-density"), terms[j].T
         shape = (n, n_classes)
         yield Row("−½ (x−x̄)ᵀΣ⁻¹(x−x̄)", "x", (), "constant"), np.broadcast_to(common[:, None], shape)
         yield Row("−½ log det Σ − (d/2) log 2π", "Σ", (), "constant"), np.broadcast_to(constant[:, None], shape)
 
     def log(self, X: Table) -> Array:
-        values, out = matrix(X), np.empty((len(self.apart), X.n))
+        values, out = self._values(X), np.empty((len(self.apart), X.n))
         for block in slices(X.n, BLOCK):
-            linear, rest = self._evaluate(values[block][:, self.columns] - self.centre)
+            linear, rest = self._evaluate(values[block])
             out[:, block] = linear + rest
         return out.T
 
@@ -135,20 +139,19 @@ class LinearFactor(JointGaussian):
                     there = np.matmul(block if near else block - self.centre, w, out=product[: len(block)])
                     np.subtract(there.T, shift, out=own[:, rows])
                     continue
-                linear, rest = self._evaluate(block - self.centre)
+                linear, rest = self._evaluate(block)
                 if over_first is not None:
                     linear -= linear[:1]
                     linear[1:] += over_first
                 out[:, rows] = np.where(np.isneginf(rest), -np.inf, linear)
         return out.T
 
-    def _evaluate(self, U: Array) -> tuple[Array, Array]:
+    def _evaluate(self, values: Array) -> tuple[Array, Array]:
         """(C, n) the terms that depend on the class, summed, and (n,) the others."""
-        linear, rest = np.zeros((len(self.apart), len(U))), np.zeros(len(U))
+        linear, rest = np.zeros((len(self.apart), len(values))), np.zeros(len(values))
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, known in _patterns(U):
+            for rows, known, u in self._alike(values):
                 root, w, v = self._marginal(known)
-                u = U[rows][:, known]
                 linear[:, rows] = w @ u.T - 0.5 * (w * v).sum(axis=1)[:, None]
                 rest[rows] = _distance(u @ root.whiten) + _constant(root)
         far = np.isneginf(rest)
@@ -175,10 +178,10 @@ class QuadraticFactor(JointGaussian):
         object.__setattr__(self, "_marginals", {})
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        values, (n_classes, d) = matrix(X), self.apart.shape
+        values, n_classes = self._values(X), len(self.apart)
         determinant, distance, dimension = np.empty((n_classes, X.n)), np.empty((n_classes, X.n)), np.empty(X.n)
-        for block in slices(X.n, max(DENSE_CELLS // max(d, 1), 1)):
-            parts = self._evaluate(values[block][:, self.columns] - self.centre)
+        for block in slices(X.n, BLOCK):
+            parts = self._evaluate(values[block])
             determinant[:, block], distance[:, block], dimension[block] = parts
         yield Row("−½ log det Σ", "Σ", (self.target,), "log-density"), determinant.T
         yield Row("−½ (x−μ)ᵀΣ⁻¹(x−μ)", "x", (self.target,), "log-density"), distance.T
@@ -237,18 +240,16 @@ class QuadraticFactor(JointGaussian):
                     squares *= -0.5
                     np.add(squares, constants[c], out=out[c, rows])
             else:
-                determinant, distance, dimension = self._evaluate(block - self.centre)
+                determinant, distance, dimension = self._evaluate(block)
                 out[:, rows] = determinant + distance - 0.5 * log_2pi * dimension
         return out.T
 
-    def _evaluate(self, U: Array) -> tuple[Array, Array, Array]:
+    def _evaluate(self, values: Array) -> tuple[Array, Array, Array]:
         """(C, n) −½ log det Σ, (C, n) −½ Mahalanobis², (n,) the number of cells that are there."""
-        shape = (len(self.apart), len(U))
-        determinant, distance, dimension = np.zeros(shape), np.zeros(shape), np.zeros(len(U))
+        shape = (len(self.apart), len(values))
+        determinant, distance, dimension = np.zeros(shape), np.zeros(shape), np.zeros(len(values))
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, known in _patterns(U):
-                whole = len(known) == len(self.columns)
-                u = U[rows] if whole else U[rows][:, known]
+            for rows, known, u in self._alike(values):
                 dimension[rows] = len(known)
                 away = np.empty_like(u)  # new memory is slow
                 for c, (v, root) in enumerate(zip(self.apart, self._marginal(known), strict=True)):
@@ -289,11 +290,11 @@ class Discriminant(PriorAndColumns):
         return self.scores(X) if prior[0] == -np.inf else self.gaussian.contrasts(X, prior)
 
 
-def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+def _patterns(values: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
     """The rows that miss the same cells, and the columns they have."""
-    missing = np.isnan(U)
+    missing = np.isnan(values)
     if not missing.any():
-        yield slice(None), np.arange(U.shape[1])
+        yield slice(None), np.arange(values.shape[1])
         return
     if (missing == missing[0]).all():  # as on a plane of two columns, over the others
         yield slice(None), np.flatnonzero(~missing[0])

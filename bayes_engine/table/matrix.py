@@ -70,7 +70,8 @@ class Matrix(Table):
 
     def hiding(self, given: Collection[str]) -> Matrix:
         hidden = np.array([v.name not in given for v in self.schema])
-        return replace(self, values=np.where(hidden, np.nan, self.values))
+        known = (j for j in np.flatnonzero(hidden) if not np.isnan(self.values[:, j]).all())
+        return self if next(known, None) is None else replace(self, values=np.where(hidden, np.nan, self.values))
 
     @cached_property
     def whole_bound(self) -> int | None:
