@@ -7,17 +7,15 @@ A clique's table is sliced at the findings, where many rows together are multipl
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayes_engine.factors.network import HIDDEN
 from bayes_engine.inference.message_levels import LEAST, MOST_INDICES, MessageLevels, RootedClique, index_cells
+from bayes_engine.inference.path_messages import Memory, PathMessages
 from bayes_engine.inference.triangulate import Clique, cells
 from bayes_engine.logspace import Array
 
@@ -26,13 +24,6 @@ WHOLE = slice(None)
 
 JOINED = 256
 """Neighbouring cliques whose joint table has at most so many cells are one: a call of NumPy takes longer than these."""
-
-MATRIX_CELLS = 2**14
-"""A message is a matrix times those that came where the matrix has at most so many cells."""
-REMEMBERED = 4096
-"""So many matrices are remembered, and so many of their layouts …"""
-KEPT_CELLS = 2**18
-"""… while each of these two have at most so many cells together: 2 MB."""
 
 
 class CliqueTable(NamedTuple):
@@ -76,23 +67,6 @@ class Evidence(NamedTuple):
     slices: list[slice]
 
 
-class MatrixLayout(NamedTuple):
-    """Where each cell of a table of this shape stands in a step's matrix; its `cells`."""
-
-    place: NDArray[np.intp]
-    rows: int
-    columns: int
-    cells: tuple[NDArray[np.intp], ...]
-
-
-class StepMatrix(NamedTuple):
-    """The message itself where none comes; a matrix for the one that does; a matrix for the product of several, of
-    each the cell that `cells` has for every cell of the table."""
-
-    matrix: Array
-    cells: tuple[NDArray[np.intp], ...]
-
-
 class ConditionalTree:
     """`cliques` of nodes of these `sizes` with P(C_k), each (*sizes), without evidence.
 
@@ -112,9 +86,8 @@ class ConditionalTree:
         self._tables, self._near = _joined(tables, toward, sizes)
         self._rooted: dict[int, Rooted] = {}
         self._slices = [[slice(place, place + 1) for place in range(size)] for size in sizes]
-        self._matrices: dict[tuple[Any, ...], StepMatrix | None] = {}
-        self._layouts: dict[tuple[Any, ...], MatrixLayout | None] = {}
-        self._matrix_cells = self._layout_cells = 0
+        self._paths: dict[int, PathMessages | None] = {}
+        self._memory = Memory()
         self._home = [last] * len(sizes)
         for k in sorted(self._tables, key=lambda k: -self._tables[k].p.size):
             for v in self._tables[k].scope:
@@ -131,20 +104,32 @@ class ConditionalTree:
             if not homes:
                 return None
             home = min(homes, key=lambda k: self._tables[k].p.size)
-        rooted = self._from(home)
-        kept = targets if len(targets) == 1 else tuple(v for v in rooted.steps[0].scope if v in wanted)
-        joint = self._sent(rooted, kept, findings)
+        paths = self._paths_to(home)
+        joint = self._joint_by_clique(home, targets, findings) if paths is None else paths.joint(targets, findings)
         total = float(np.add.reduce(joint))
         if not total >= LEAST:
             return None
         joint = joint / total
-        if len(joint) < math.prod([self._sizes[v] for v in kept]):  # some are seen
-            sliced, joint = joint, np.zeros([self._sizes[v] for v in kept])
-            where = tuple([self._slices[v][findings[v]] if v in findings else WHOLE for v in kept])
-            joint[where] = sliced.reshape(joint[where].shape)
-        if len(kept) < 2:
-            return total, joint
-        return total, joint.reshape([self._sizes[v] for v in kept]).transpose([kept.index(v) for v in targets])
+        return total, joint if len(targets) < 2 else joint.reshape([self._sizes[v] for v in targets])
+
+    def _paths_to(self, home: int) -> PathMessages | None:
+        """None where cliques are so large that it pays to slice them."""
+        if home not in self._paths:
+            cliques = self._rooted_cliques(home)
+            pays = PathMessages.pays(cliques, self._sizes)
+            self._paths[home] = PathMessages(cliques, self._sizes, self._memory, home) if pays else None
+        return self._paths[home]
+
+    def _joint_by_clique(self, home: int, targets: tuple[int, ...], findings: Mapping[int, int]) -> Array:
+        """(cells of the targets,) P(targets, e), with tables sliced at the findings."""
+        scope = self._tables[home].scope
+        table = self._collected(self._from(home), findings).tables[0]
+        summed = np.add.reduce(table, axis=tuple([a for a, v in enumerate(scope) if v not in targets]))
+        kept = [v for v in scope if v in targets]
+        joint = np.zeros([self._sizes[v] for v in kept])
+        where = tuple([self._slices[v][findings[v]] if v in findings else WHOLE for v in kept])
+        joint[where] = summed
+        return joint.transpose([kept.index(v) for v in targets]).reshape(-1)
 
     def marginals(self, findings: Mapping[int, int]) -> tuple[float, list[Array]] | None:
         """P(e) and P(x_j | e) (S_j,) of every node; None where the evidence is less probable than LEAST."""
@@ -153,16 +138,19 @@ class ConditionalTree:
     @cached_property
     def _levels(self) -> MessageLevels | None:
         """None where cliques are so large that few calls do not make up for every cell of them."""
-        steps = self._from(max(self._tables)).steps
-        cliques, home = [], {}
-        for i, step in enumerate(steps):
+        cliques = self._rooted_cliques(max(self._tables))
+        if index_cells(cliques) > MOST_INDICES:
+            return None
+        home = {v: i for i, c in enumerate(cliques) for v in c.own}
+        return MessageLevels(cliques, self._sizes, [home[v] for v in range(len(self._sizes))])
+
+    def _rooted_cliques(self, root: int) -> list[RootedClique]:
+        cliques = []
+        for step in self._from(root).steps:
             own = tuple([step.scope[a] for a in step.own])
             axes = [step.scope.index(v) for v in (*step.separator, *own)]
             cliques.append(RootedClique(step.conditional.transpose(axes), step.separator, own, step.toward))
-            home.update(dict.fromkeys(own, i))
-        if index_cells(cliques) > MOST_INDICES:
-            return None
-        return MessageLevels(cliques, self._sizes, [home[v] for v in range(len(self._sizes))])
+        return cliques
 
     def _marginals_by_clique(self, findings: Mapping[int, int]) -> tuple[float, list[Array]] | None:
         """The same with tables sliced at the findings, which pays where cliques are large."""
@@ -212,88 +200,6 @@ class ConditionalTree:
                     outer = before.conditional[before.at(slices)]
                 tables[step.toward] = outer * message[step.outward]
         return Evidence(tables, messages, slices)
-
-    def _sent(self, rooted: Rooted, kept: tuple[int, ...], findings: Mapping[int, int]) -> Array:
-        """(·,) P(kept, e) of nodes of the root, ascending, those seen at their place alone."""
-        steps, root, known = rooted.steps, rooted.root, self._matrices
-        slices, places = [WHOLE] * len(self._sizes), [HIDDEN] * len(self._sizes)
-        way = 1
-        for v, place in findings.items():
-            slices[v], places[v] = self._slices[v][place], place
-            way |= rooted.ways[v]
-        messages: dict[int, Array] = {}
-        behind: dict[int, tuple[int, ...]] = {}
-        i = -1
-        while way:
-            i = way.bit_length() - 1
-            way ^= 1 << i
-            step, came = steps[i], behind.get(i, ())
-            key = (root, i or kept, step.at(places), came)
-            step_matrix = known[key] if key in known else self._matrix(key, rooted, slices)
-            if step_matrix is None:
-                table = step.conditional[step.at(slices)]
-                for k in came:
-                    shape = [1 if places[v] >= 0 else self._sizes[v] for v in steps[k].separator]
-                    table = table * messages[k].reshape(shape)[steps[k].outward]
-                own = step.own if i else tuple(a for a, v in enumerate(step.scope) if v not in kept)
-                messages[i] = np.add.reduce(table, axis=own).reshape(-1)
-            elif not came:
-                messages[i] = step_matrix.matrix
-            elif len(came) == 1:
-                messages[i] = step_matrix.matrix.dot(messages[came[0]])
-            else:
-                product = messages[came[0]][step_matrix.cells[0]]
-                for k, cells in zip(came[1:], step_matrix.cells[1:], strict=True):
-                    product = product * messages[k][cells]
-                messages[i] = step_matrix.matrix.dot(product)
-            behind[step.toward] = (*behind.get(step.toward, ()), i)
-        return messages[i]
-
-    def _matrix(self, key: tuple[Any, ...], rooted: Rooted, slices: list[slice]) -> StepMatrix | None:
-        """How a step sends on what comes from others, given the findings there; None where that would be large."""
-        _, name, _, came = key
-        step = rooted.steps[name if isinstance(name, int) else 0]
-        table = step.conditional[step.at(slices)]
-        layout = self._layout((rooted.root, name, table.shape, came), rooted, step)
-        step_matrix = None
-        if layout is not None:
-            sums = np.bincount(layout.place, table.reshape(-1), layout.rows * layout.columns)
-            matrix = np.asarray(sums, dtype=float)
-            step_matrix = StepMatrix(matrix.reshape(layout.rows, layout.columns) if came else matrix, layout.cells)
-        if len(self._matrices) >= REMEMBERED or self._matrix_cells > KEPT_CELLS:
-            self._matrices, self._matrix_cells = {}, 0
-        self._matrices[key] = step_matrix
-        self._matrix_cells += 0 if step_matrix is None else step_matrix.matrix.size
-        return step_matrix
-
-    def _layout(self, key: tuple[Any, ...], rooted: Rooted, step: Step) -> MatrixLayout | None:
-        if key in self._layouts:
-            return self._layouts[key]
-        _, name, shape, came = key
-        cells = math.prod(shape)
-        places = np.indices(shape).reshape(len(shape), cells)
-
-        def of(scope: tuple[int, ...]) -> tuple[NDArray[np.intp], int]:
-            """For every cell of the table the one over some of its nodes, and how many of these there are."""
-            axes = [a for a, v in enumerate(step.scope) if v in scope]
-            code = np.zeros(cells, dtype=np.intp)
-            for a in axes:
-                code = code * shape[a] + places[a]
-            return code, math.prod([shape[a] for a in axes])
-
-        to, rows = of(step.separator if isinstance(name, int) else name)
-        others = [of(rooted.steps[k].separator) for k in came]
-        across, columns = (0, 1) if not came else others[0] if len(came) == 1 else (np.arange(cells), cells)
-        layout = None
-        if rows * columns <= MATRIX_CELLS:
-            place = np.asarray(to * columns + across, dtype=np.intp)
-            layout = MatrixLayout(place, rows, columns, tuple(code for code, _ in others))
-        size = 0 if layout is None else layout.place.size * (1 + len(came))
-        if len(self._layouts) >= REMEMBERED or self._layout_cells + size > KEPT_CELLS:
-            self._layouts, self._layout_cells = {}, 0
-        self._layouts[key] = layout
-        self._layout_cells += size
-        return layout
 
     def _from(self, root: int) -> Rooted:
         if root in self._rooted:

@@ -132,11 +132,11 @@ def _level(
     outer_runs: list[int] = []
     for i in level:
         c, values = cliques[i], messages[i + 1] - messages[i]
-        spread.append(messages[i] - sent.start + _over(c.separator, c.scope, sizes))
+        spread.append(messages[i] - sent.start + over(c.separator, c.scope, sizes))
         runs += [c.conditional.size // values] * values
         own = slice(cells[i] - ours.start, cells[i + 1] - ours.start)
         for row, k in enumerate(children[i]):
-            came[row, own] = messages[k] + _over(cliques[k].separator, c.scope, sizes)
+            came[row, own] = messages[k] + over(cliques[k].separator, c.scope, sizes)
         if c.toward >= 0:
             above = cliques[c.toward]
             outer.append(cells[c.toward] + _sorted_by(c.separator, above.scope, sizes))
@@ -159,7 +159,7 @@ def _children(cliques: Sequence[RootedClique]) -> list[list[int]]:
     return children
 
 
-def _over(nodes: tuple[int, ...], scope: tuple[int, ...], sizes: Sequence[int]) -> Index:
+def over(nodes: tuple[int, ...], scope: tuple[int, ...], sizes: Sequence[int]) -> Index:
     """For every cell of a table over `scope` its place in one over some of these nodes, in their own order."""
     places = np.arange(math.prod([sizes[v] for v in nodes])).reshape([sizes[v] for v in nodes])
     turned = places.transpose([nodes.index(v) for v in scope if v in nodes])
@@ -169,7 +169,7 @@ def _over(nodes: tuple[int, ...], scope: tuple[int, ...], sizes: Sequence[int]) 
 
 def _sorted_by(nodes: tuple[int, ...], scope: tuple[int, ...], sizes: Sequence[int]) -> Index:
     """The cells of a table over `scope`, those alike in these nodes together."""
-    return np.argsort(_over(nodes, scope, sizes), kind="stable")
+    return np.argsort(over(nodes, scope, sizes), kind="stable")
 
 
 def _bounds(lengths: Sequence[int]) -> list[int]:

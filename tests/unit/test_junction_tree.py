@@ -10,7 +10,7 @@ import pytest
 from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
 from bayes_engine.exchange import read_bif
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference import conditional_tree
+from bayes_engine.inference import conditional_tree, path_messages
 from bayes_engine.inference import conflict as conflicts
 from bayes_engine.inference.conflict import conflict
 from bayes_engine.inference.elimination import elimination_trace
@@ -278,7 +278,7 @@ def test_one_row_is_answered_alike_whatever_is_remembered(
     limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, limit in limits.items():
-        monkeypatch.setattr(conditional_tree, name, limit)
+        monkeypatch.setattr(path_messages if hasattr(path_messages, name) else conditional_tree, name, limit)
     rng = np.random.default_rng(1)
     nodes = [Variable(f"x{j}", "categorical", ("a", "b", "c")[: 2 + j % 2]) for j in range(56)]  # einsum has 52 labels
     cpts = []
