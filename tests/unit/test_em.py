@@ -142,6 +142,14 @@ def test_memberships(n: int, k: int, random: Any) -> None:
     np.testing.assert_allclose(soft.entropy, by_hand, atol=1e-9)
 
 
+def test_no_responsibility_is_subnormal() -> None:
+    joint = np.array([[-690.0, 0.0], [0.0, -720.0], [0.0, -740.0], [0.0, -1e4], [0.0, -np.inf]])
+    found = responsibilities(joint)
+    np.testing.assert_array_equal(found.responsibilities[1:], [[1.0, 0.0]] * 4)
+    np.testing.assert_allclose(found.responsibilities[0], [np.exp(-690.0), 1.0], rtol=1e-15)
+    assert found.log_likelihood == 0.0 and 0.0 <= found.entropy < 1e-290
+
+
 def test_a_row_without_any_class_has_no_likelihood_and_no_membership() -> None:
     found = responsibilities(np.array([[-np.inf, -np.inf], [0.0, -np.inf]]))
     assert found.responsibilities.tolist() == [[0.0, 0.0], [1.0, 0.0]]
