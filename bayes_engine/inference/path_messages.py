@@ -87,7 +87,7 @@ class PathMessages:
         """(cells of the targets,) P(targets, e) of nodes of the root; 0 where they are not as they are seen."""
         seen: dict[int, Findings] = {}
         way = 1
-        for v, place in findings.items():
+        for v, place in sorted(findings.items()):  # one key whatever their order
             i = self._home[v]
             seen[i] = (*seen.get(i, ()), (v, place))
             way |= self._ways[i]

@@ -304,6 +304,16 @@ def test_one_row_is_answered_alike_whatever_is_remembered(
             assert first == pytest.approx(others.joint(targets, places)[0], rel=1e-12, abs=1e-15)
 
 
+def test_findings_in_another_order_are_remembered_once(asia: Network) -> None:
+    tree = JunctionTree(asia)._conditional
+    assert tree is not None
+    first = tree.posterior((0,), {7: 1, 2: 0, 6: 1})
+    remembered = len(tree._memory.arrays)
+    again = tree.posterior((0,), {2: 0, 6: 1, 7: 1})
+    assert first is not None and again is not None and (first[1] == again[1]).all()
+    assert len(tree._memory.arrays) == remembered > 0
+
+
 def test_of_small_tables_one_is_made_and_large_ones_stay_apart(asia: Network) -> None:
     tree = JunctionTree(asia)._conditional
     assert tree is not None
