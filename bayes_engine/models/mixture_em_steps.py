@@ -215,11 +215,13 @@ class DiagonalCovarianceSteps(EMSteps[Moments]):
         return ComponentStatistics(r.sum(axis=0), self._moments(cells.T, mean.T, m2))
 
     def _seen(self, where: Any) -> Array:
-        seen = np.ones_like(self.rows.z[:, where]) if self.rows.seen is None else self.rows.seen[:, where]
-        return seen.astype(float)
+        """(d, b) 1 for a cell that is known, 0 for one that is not; (1, b) where all are."""
+        z = self.rows.z[:, where]
+        return np.ones((1, z.shape[1])) if self.rows.seen is None else self.rows.seen[:, where].astype(float)
 
     def _moments(self, cells: Array, mean: Array, m2: Array) -> Moments:
-        return Moments(tuple(map(str, range(len(self.ridge)))), np.zeros(len(self.ridge)), cells, mean, m2)
+        names, pivot = tuple(map(str, range(len(self.ridge)))), np.zeros(len(self.ridge))
+        return Moments(names, pivot, np.broadcast_to(cells, mean.shape), mean, m2)
 
     @property
     def _filled(self) -> float:
@@ -229,7 +231,9 @@ class DiagonalCovarianceSteps(EMSteps[Moments]):
         shape, d = theta.weights.shape, theta.means.shape[-1]
         loose = bool((theta.spread > TIGHT).all())
         origin = np.zeros((1, d)) if loose else theta.means
-        weight, sums = np.zeros(shape), np.zeros((*shape, 3 * d))  # of the cells seen: 1, x − origin, (x − origin)²
+        apart = 1 if self.rows.seen is None else d  # columns with weights of their own
+        weight = np.zeros(shape)
+        sums = np.zeros((*shape, apart + 2 * d))  # of the cells seen: 1, x − origin, (x − origin)²
 
         def gather(phi: Array, r: Array) -> None:
             weight[:] += r.sum(axis=-1)
@@ -238,18 +242,20 @@ class DiagonalCovarianceSteps(EMSteps[Moments]):
         def pieces() -> Iterator[RowBlock]:
             away, v = theta.means - origin, theta.spread
             each = -0.5 * (LOG_2PI + np.log(v) + away**2 / v)
+            each = each if apart == d else each.sum(axis=-1, keepdims=True)
             coefficients = np.concatenate([each, away / v, -0.5 / v], axis=-1)
             start = log(theta.weights)[..., None]
             for begin in steps(range(0, self.rows.n, BLOCK)):
                 where = slice(begin, min(begin + BLOCK, self.rows.n))
-                seen = self._seen(where)
-                z = (self.rows.z[:, where] - origin[..., None]) * seen
-                phi = np.concatenate([np.broadcast_to(seen, z.shape), z, z * z], axis=-2)  # (1 or K, 3d, b)
+                seen, z = self._seen(where), self.rows.z[None, :, where]  # 0 in missing cells
+                z = z if loose else (z - origin[..., None]) * seen
+                known = np.broadcast_to(seen, (*z.shape[:-2], *seen.shape))
+                phi = np.concatenate([known, z, z * z], axis=-2)  # (1 or K, apart + 2d, b)
                 joint = coefficients @ phi[0] if loose else np.einsum("...kp,...kpb->...kb", coefficients, phi)
                 yield RowBlock(where, start + joint, np.zeros(shape), partial(gather, phi))
 
         def gathered() -> ComponentStatistics[Moments]:
-            cells, first, second = sums[..., :d], sums[..., d : 2 * d], sums[..., 2 * d :]
+            cells, first, second = np.split(sums, [apart, apart + d], axis=-1)
             mean = first / np.where(cells > 0, cells, 1.0)
             m2 = np.maximum(second - mean * first, 0.0)
             return ComponentStatistics(weight, self._moments(cells, origin + mean, m2))
