@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 import streamlit as st
 
 from bayes_engine.workbench.figures.theme import colour_of
+from pages.runtime.private import kept_value
 from pages.runtime.state import State, current
 from pages.runtime.widgets import widget_message
 
@@ -55,7 +56,7 @@ class Drawing:
     call: Any
 
     def __call__(self, *, key: str, **given: Any) -> Any:
-        if (run := st.session_state.get("drawn")) is not None and "data" in given:
+        if (run := kept_value("drawn")) is not None and "data" in given:
             run.sent[key] = Sent(self.name, given["data"])
         return self.call(key=key, **given)
 

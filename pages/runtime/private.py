@@ -17,6 +17,7 @@ from hashlib import blake2b
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import streamlit as st
 from streamlit import Page
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -94,7 +95,6 @@ def session_id() -> str:
 def visitor() -> str:
     """What tells this browser from others, also after a reload: the token that Streamlit gives it against forged
     uploads; of a visitor without one the session. "" outside of a run."""
-    import streamlit as st
     from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
     cookie = st.context.cookies.get("_streamlit_xsrf", "")
@@ -234,9 +234,15 @@ def kept_value(name: str) -> Any:
     context = get_script_run_ctx(suppress_warning=True)
     state: Any = None if context is None else getattr(context.session_state, "_state", None)
     if state is None:
-        return None
+        return st.session_state.get(name)
     value = state._new_session_state.get(name)
     return state._old_state.get(name) if value is None else value
+
+
+def kept_dict(name: str) -> dict[str, Any]:
+    """The dictionary that the session's state has under a name, an empty one at first."""
+    kept: dict[str, Any] | None = kept_value(name)
+    return st.session_state.setdefault(name, {}) if kept is None else kept
 
 
 def words_of(key: str, value: Any) -> Any:

@@ -310,10 +310,10 @@ def write_url() -> None:
 def link_token() -> str:
     """The token of the present state, as links carry it; without the losses where it would grow too long. It is made
     once for a state, however many links a page has."""
-    session, state, secret = st.session_state, current(), st.session_state.get("from_files")
-    made: tuple[State, frozenset[str] | None, str] | None = session.get("link_made")
+    state, secret = current(), private.kept_value("from_files")
+    made: tuple[State, frozenset[str] | None, str] | None = private.kept_value("link_made")
     if made is None or made[0] is not state or made[1] is not secret:
-        made = session["link_made"] = (state, secret, _link_token(state, secret or frozenset()))
+        made = st.session_state["link_made"] = (state, secret, _link_token(state, secret or frozenset()))
     return made[2]
 
 

@@ -43,13 +43,12 @@ def control(key: str, value: Any, edit: Callable[[State, Any], State], *, new_wo
     just drawn other options (another table, another language), it may send words of before: they are no edit, neither
     where they name no option any more, unless a person may give `new_words`, nor where they name another one.
     """
-    state, mounted = current(), st.session_state.setdefault("mounted", {})
-    unheard: list[tuple[Any, float]] = st.session_state.setdefault("unheard", {}).setdefault(key, [])
-    sent_at: dict[str, float] = st.session_state.setdefault("sent_at", {})
+    state, mounted, sent_at = current(), private.kept_dict("mounted"), private.kept_dict("sent_at")
+    unheard: list[tuple[Any, float]] = private.kept_dict("unheard").setdefault(key, [])
     # another page's widget of the same key is a new one, which must be told its value; and one whose words may have
     # changed must be told anew
     table = (state.table, state.columns, state.repairs)
-    drawn = (st.session_state.get("visit", 0), current_language(), state.labels, *table)
+    drawn = (private.kept_value("visit"), current_language(), state.labels, *table)
     if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
         if key in st.session_state:
             words = private.words_of(key, st.session_state[key])

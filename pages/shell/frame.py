@@ -300,12 +300,12 @@ def _question(state: State) -> str:
 
 def menu(run: Run) -> None:
     """The list of pages."""
-    group = ""
+    group, params = "", query_params()
     for place in places():  # in the language that the address has set
         if place.group != group:
             group = place.group
             st.caption(group)
         with st.container(key="menu_here") if Path(place.file).stem == run.here else nullcontext():
             st.page_link(
-                run.listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=query_params()
+                run.listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=params
             )

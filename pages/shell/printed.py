@@ -16,6 +16,8 @@ from pages.shell.classroom import code_of_state
 
 _vectors = component(__file__, "bayes_printed", uses=("paper",))
 _FRAMES = private.selectors("[st=DataFrame]")
+_IN_ADDRESS = {ord(sign): quote(sign) for sign in '%#"<>'}
+"""The signs of a drawing that an address of `data:` cannot hold as they are."""
 ROOM = 1030
 """CSS pixels across a sheet of A4 that lies, or of Letter, within its rims."""
 _CONTROLS = (
@@ -127,7 +129,7 @@ def sheet(here: str) -> None:
     _vectors(key="printed_vectors", data={"frames": _FRAMES}, height=1)
     _address, code, _says = code_of_state()
     named = code.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    picture = quote(named, safe=" =:/(),;'")
+    picture = named.translate(_IN_ADDRESS)
     text = _("This state in Bayes Workbench")
     st.html(f'<div class="print_corner"><img alt="QR" src="data:image/svg+xml,{picture}">{text}</div>')
 

@@ -200,7 +200,8 @@ def test_an_edit_taken_back_before_the_browser_heard_of_it_is_written(
     address = Address(s=encode(before))  # the browser has not heard of the edit
     addresses = Addresses(encode(edited_state if edited_before else before))
     session = {"state": before, "addresses": addresses}
-    monkeypatch.setattr(page_state, "st", SimpleNamespace(session_state=session, query_params=address))
+    for module in (page_state, page_state.private):
+        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=session, query_params=address))
     page_state.write_url()
     assert address.written == ([{"s": encode(before)}] if writes else []) and addresses.due == encode(before)
 
