@@ -102,7 +102,7 @@ def test_compare_judges_it_as_it_stands_and_the_choice_for_all_overrules() -> No
 
 @pytest.mark.slow
 def test_the_parameter_travels_and_a_forged_one_is_passed_over() -> None:
-    app = opened("model", showing(State(language="en"), parameters=True))
+    app = opened("model", showing(State(language="en"), knobs=True))
     (parameter,) = (s for s in app.selectbox if s.label == "Calibration")
     parameter.select("platt").run()
     assert app.session_state["state"].shelf == shelf("platt")

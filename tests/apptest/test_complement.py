@@ -83,7 +83,7 @@ def test_it_travels_and_a_forged_one_without_calibration_is_passed_over() -> Non
 @pytest.mark.slow
 def test_the_shelf_offers_it_for_texts_alone() -> None:
     def offered(table: str) -> list[str]:
-        app = opened("model", showing(State(table=table, language="en"), parameters=True))
+        app = opened("model", showing(State(table=table, language="en"), knobs=True))
         return next(list(group.options) for group in app.button_group if group.label == "Family")
 
     assert "complement, calibrated" in offered("sms-spam-zh")

@@ -51,7 +51,7 @@ def ends(text: str) -> list[float]:
 
 @pytest.mark.slow
 def test_every_kind_of_prior_from_one_widget() -> None:
-    app = opened("model", showing(LAPLACE, column=KNOCK))
+    app = opened("model", showing(LAPLACE, column=KNOCK, knobs=True))
     assert app.selectbox(key="parameter_kind").value == "laplace"
     shown = {
         "none": ("0/8 = 0", (("smoothing", "none"),)),
@@ -71,7 +71,7 @@ def test_every_kind_of_prior_from_one_widget() -> None:
 
 
 def test_m_and_its_base_and_the_equivalent_sample_size_are_set_to_the_digit() -> None:
-    app = opened("model", showing(LAPLACE, column=KNOCK))
+    app = opened("model", showing(LAPLACE, column=KNOCK, knobs=True))
     app.selectbox(key="parameter_kind").set_value("m-estimate").run()
     app.slider(key="parameter_alpha_m").set_value(6.0).run()
     app.selectbox(key="parameter_alpha_base").set_value("uniform").run()
@@ -83,7 +83,7 @@ def test_m_and_its_base_and_the_equivalent_sample_size_are_set_to_the_digit() ->
 
 
 def test_sliding_alpha_from_none_smooths() -> None:
-    app = opened("model", showing(MELONS, column=KNOCK))
+    app = opened("model", showing(MELONS, column=KNOCK, knobs=True))
     assert app.selectbox(key="parameter_kind").value == "none" and app.slider(key="parameter_alpha_slider").value == 0
     app.slider(key="parameter_alpha_slider").set_value(0.5).run()
     assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526"
@@ -123,7 +123,9 @@ def test_every_family_of_tables_takes_every_prior(family: str) -> None:
         fitted = active.fit(table, Spec("textbook", (("alpha", value),), family))
         wanted = {"m": Dirichlet.m_estimate(3, "uniform"), "ess": Dirichlet.equivalent_sample_size(4)}
         assert fitted.model.alpha == (value if isinstance(value, float) else wanted[value[0]])
-    app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("textbook", (), family),)))
+    app = opened(
+        "model", showing(State(table="watermelon3", language="en", shelf=(Spec("textbook", (), family),)), knobs=True)
+    )
     assert "zero-only" not in app.selectbox(key="parameter_kind").options
     app.selectbox(key="parameter_kind").set_value("m-estimate").run()
     assert not app.exception and not app.error
@@ -143,7 +145,9 @@ def test_a_forged_prior_is_none(parameter: tuple[str, object]) -> None:
 
 def test_a_forged_prior_leaves_the_parameters_as_the_preset_has_them() -> None:
     parameters = (("alpha", ("m", 2.0, "evil")), ("alphas", ((99, 1.0), (0, "x"))))
-    app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("laplace", parameters),)))
+    app = opened(
+        "model", showing(State(table="watermelon3", language="en", shelf=(Spec("laplace", parameters),)), knobs=True)
+    )
     assert app.selectbox(key="parameter_kind").value == "laplace"
 
 
@@ -152,7 +156,7 @@ def test_a_forged_prior_leaves_the_parameters_as_the_preset_has_them() -> None:
 
 @pytest.mark.slow
 def test_maximum_likelihood_against_laplace_against_the_prior_in_use() -> None:
-    app = opened("model", showing(LAPLACE, column=KNOCK))
+    app = opened("model", showing(LAPLACE, column=KNOCK, knobs=True))
     app.selectbox(key="parameter_kind").set_value("jeffreys").run()
     crisp = next(row for row in estimated(app) if row["of"] == "清脆 | 是")
     assert (crisp["ML"], crisp["Laplace"], crisp["used"]) == ("0", "0.0909", "0.0526")

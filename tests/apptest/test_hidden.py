@@ -92,6 +92,9 @@ def test_a_bad_start_stands_beside_the_best_and_can_be_played() -> None:
 def test_start_points_set_by_hand_are_in_the_link_and_decide_where_em_ends() -> None:
     hand = showing(State(language="en"), em_start="hand", em_points=((0.6, 0.05), (0.7, 0.4)))
     app = opened("hidden", showing(hand, em_beneath="numbers"))
+    assert not [n for n in app.number_input if n.key.startswith("em_point")]
+    app.session_state["em_more"] = True
+    app.run()
     assert app.number_input(key="em_point_1_0").value == 0.7
     X = load_dataset("watermelon3a").frame.iloc[:, :2].to_numpy(dtype=float)
     engine = GaussianMixture(2, init=[[0.6, 0.05], [0.7, 0.4]], tol=1e-7, max_iter=300).fit(X)
@@ -107,7 +110,7 @@ def test_start_points_set_by_hand_are_in_the_link_and_decide_where_em_ends() -> 
 @pytest.mark.slow
 def test_by_hand_begins_where_k_means_does_and_another_k_has_other_points() -> None:
     app = opened("hidden", showing(State(language="en"), em_start="hand"))
-    assert not app.exception
+    app.session_state["em_more"] = True
     app.number_input(key="em_k").set_value(3).run()
     assert app.number_input(key="em_point_2_1").value is not None
     assert "Log-likelihood **" in said(app)
@@ -155,6 +158,8 @@ def test_naive_bayes_with_hidden_labels_on_the_melons() -> None:
     assert "**Hidden labels right**, of 7" in said(app)
     assert metrics(app) == {"seen only": "5", "with EM": "7", "all seen": "7"}
     assert "Log-likelihood + log prior **−115.40250** after 8 iterations" in said(app)
+    app.session_state["em_labels_more"] = True
+    app.run()
     app.number_input(key="em_row_to_turn").set_value(17).run()
     app.button(key="em_turn_over").click().run()
     assert view(app)["em_flip"] == (16,)

@@ -74,7 +74,7 @@ def test_a_kernel_density_with_its_bandwidth_and_its_rows() -> None:
 
 @pytest.mark.slow
 def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
-    app = opened("model", showing(with_own(MELONS, (DENSITY, "kernel")), column=DENSITY))
+    app = opened("model", showing(with_own(MELONS, (DENSITY, "kernel")), column=DENSITY, knobs=True))
     app.segmented_control(key="preset").set_value("textbook").run()
     assert own(app) == ((DENSITY, "kernel"),)
     app.selectbox(key="column_likelihood").set_value("gaussian").run()
@@ -83,7 +83,7 @@ def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
 
 @pytest.mark.slow
 def test_all_columns_with_one_of_their_own_are_listed_among_the_parameters_and_can_be_taken_off() -> None:
-    app = opened("model", showing(with_own(MELONS, (6, "kernel"), (7, "mdlp")), parameters=True))
+    app = opened("model", showing(with_own(MELONS, (6, "kernel"), (7, "mdlp")), knobs=True))
     listed = app.multiselect(key="parameter_likelihoods")
     assert listed.options == ["密度: kernel density, Silverman", "含糖率: cut by MDLP"]
     listed.set_value([7]).run()
@@ -92,7 +92,7 @@ def test_all_columns_with_one_of_their_own_are_listed_among_the_parameters_and_c
 
 @pytest.mark.slow
 def test_what_a_forged_link_says_of_a_column_that_cannot_have_it_is_dropped() -> None:
-    app = opened("model", with_own(MELONS, (0, "kernel"), (6, "kernel"), (99, "poisson")))
+    app = opened("model", showing(with_own(MELONS, (0, "kernel"), (6, "kernel"), (99, "poisson")), knobs=True))
     app.selectbox(key="parameter_discretize").set_value("mdlp").run()
     assert own(app) == ((6, "kernel"),)
 
@@ -144,7 +144,7 @@ def test_cut_points_of_a_column_alone_and_no_cut_as_a_finding() -> None:
 
 @pytest.mark.slow
 def test_a_text_is_fitted_without_any_parameter_and_lists_its_telling_words() -> None:
-    app = opened("model", SMS)
+    app = opened("model", showing(SMS, knobs=True))
     sms = load_dataset("sms-spam").frame
     model = NaiveBayes(likelihoods={"message": "multinomial"}, priors="laplace").fit(sms[["message"]], sms["label"])
     terms = listed(app, "telling_words")
@@ -166,9 +166,7 @@ def test_a_text_is_fitted_without_any_parameter_and_lists_its_telling_words() ->
 def test_texts_are_read_and_counted_as_the_parameters_say(table: str, reading: tuple[str, str]) -> None:
     terms, counting = reading
     parameters = tuple(k for k in (("counting", counting), ("terms", terms)) if k[1] not in ("counts", "words"))
-    app = opened(
-        "model", showing(State(table=table, language="en", shelf=(Spec("laplace", parameters),)), parameters=True)
-    )
+    app = opened("model", showing(State(table=table, language="en", shelf=(Spec("laplace", parameters),)), knobs=True))
     assert app.selectbox(key="parameter_terms").value == terms
     assert app.selectbox(key="parameter_counting").value == counting
     found = listed(app, "telling_words")["term"].tolist()

@@ -63,11 +63,12 @@ def test_the_table_opens_with_its_own_preset_and_its_most_telling_column() -> No
         ["模糊", "0/8 = 0", "3/9 = 0.3333"],
     ]
     assert rows(app) == [1, 2, 3, 4, 5, 6, 8]
+    assert not [box for box in app.selectbox if box.key.startswith("parameter_")], "folded, the settings are not drawn"
 
 
 @pytest.mark.slow
 def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
-    app = opened("model", showing(MELONS, column=KNOCK, cell=(2, 1)))
+    app = opened("model", showing(MELONS, column=KNOCK, cell=(2, 1), knobs=True))
     assert fractions(app)[2] == ["清脆", "0/8 = 0", "2/9 = 0.2222"]
     app.segmented_control(key="preset").set_value("laplace").run()
     assert spec(app) == Spec("laplace")
@@ -79,7 +80,7 @@ def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
 
 @pytest.mark.slow
 def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
-    app = opened("model", showing(MELONS, column=DENSITY))
+    app = opened("model", showing(MELONS, column=DENSITY, knobs=True))
     good, bad = moments(app).to_dict("records")
     assert (good["n"], good["mean"], good["÷ (n − 1)"], good["sd"]) == ("8", "0.57375", "7", "0.129211")
     assert (bad["n"], bad["÷ (n − 1)"]) == ("9", "8")
@@ -94,7 +95,7 @@ def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
 
 @pytest.mark.slow
 def test_a_parameter_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
-    app = opened("model", showing(MELONS, column=KNOCK))
+    app = opened("model", showing(MELONS, column=KNOCK, knobs=True))
     app.segmented_control(key="preset").set_value("laplace").run()
     app.number_input(key="parameter_alpha").set_value(0.5).run()
     assert spec(app) == Spec("laplace", (("alpha", 0.5),))
@@ -115,7 +116,7 @@ def test_models_that_estimate_differently_share_their_counts() -> None:
 
 @pytest.mark.slow
 def test_the_shelf_takes_six_and_keeps_the_last() -> None:
-    app = opened("model", MELONS)
+    app = opened("model", showing(MELONS, knobs=True))
     assert app.button(key="shelf_remove").disabled
     for _more in range(5):
         app.button(key="shelf_add").click().run()
@@ -131,7 +132,7 @@ def test_the_shelf_takes_six_and_keeps_the_last() -> None:
 
 @pytest.mark.slow
 def test_a_prior_by_hand_keeps_the_sum_and_reaches_the_model() -> None:
-    app = opened("model", MELONS)
+    app = opened("model", showing(MELONS, knobs=True))
     app.selectbox(key="parameter_priors").set_value("by hand").run()
     assert app.number_input(key="parameter_prior_0").value == pytest.approx(8 / 17, abs=1e-6)
     app.number_input(key="parameter_prior_0").set_value(0.9).run()
@@ -158,7 +159,9 @@ def test_cells_and_free_parameters_of_watermelon_2_are_named_apart() -> None:
 
 def test_missing_cells_are_left_out_with_their_number_or_become_a_level() -> None:
     sex = 5
-    app = opened("model", showing(State(table="penguins", shelf=(Spec("textbook"),)), column=sex, cell=(2, 0)))
+    app = opened(
+        "model", showing(State(table="penguins", shelf=(Spec("textbook"),)), column=sex, cell=(2, 0), knobs=True)
+    )
     table = fractions(app)
     assert [row[1] for row in table] == ["73/146 = 0.5000", "73/146 = 0.5000", "6 left out"]
     assert len(rows(app)) == 6
@@ -168,7 +171,7 @@ def test_missing_cells_are_left_out_with_their_number_or_become_a_level() -> Non
 
 
 def test_a_parameter_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
-    app = opened("model", State(table="penguins"))
+    app = opened("model", showing(State(table="penguins"), knobs=True))
     app.selectbox(key="parameter_missing").set_value("error").run()
     assert not app.exception and "missing" in app.error[0].value
     app.selectbox(key="parameter_missing").set_value("marginalize").run()
@@ -225,7 +228,9 @@ def test_strange_names_stand_as_they_are(column: int) -> None:
 @pytest.mark.slow
 def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
     forged = (Spec("evil"), Spec("laplace", (("alpha", "x"), ("priors", (0.5, 0.2)), ("zz", 1), ("var_floor", 1e-6))))
-    app = opened("model", showing(State(table="watermelon3", shelf=forged, active=1), column=999, cell=(7, "x")))
+    app = opened(
+        "model", showing(State(table="watermelon3", shelf=forged, active=1), column=999, cell=(7, "x"), knobs=True)
+    )
     assert rows(app)
     app.number_input(key="parameter_alpha").set_value(2.0).run()
     assert spec(app) == Spec("laplace", (("alpha", 2.0), ("var_floor", 1e-6)))
@@ -303,7 +308,7 @@ def test_cells_and_free_parameters_of_every_family(
 
 @pytest.mark.slow
 def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
-    app = opened("model", model("watermelon2", "spode"))
+    app = opened("model", showing(model("watermelon2", "spode"), knobs=True))
     table = active.in_use(State(table="watermelon2"))
     fitted = active.fit(table, Spec("textbook", (), "spode"))
     best = fitted.model.candidate_scores_.iloc[0]
@@ -315,7 +320,7 @@ def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
 
 @pytest.mark.slow
 def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> None:
-    app = opened("model", showing(model("watermelon2", "tan"), columns_by="table"))
+    app = opened("model", showing(model("watermelon2", "tan"), columns_by="table", knobs=True))
     fitted = active.fit(active.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
     tree = {child: parent for parent, child in fitted.model.tree_}
     assert list(listed(app, "column_list")["given"]) == [tree.get(n, "") for n in fitted.model.schema_.names]
@@ -334,7 +339,7 @@ def test_k_parents_each_with_a_selector_of_its_own() -> None:
 
 
 def test_a_family_keeps_the_parameters_that_both_have() -> None:
-    app = opened("model", showing(MELONS, column=KNOCK))
+    app = opened("model", showing(MELONS, column=KNOCK, knobs=True))
     app.selectbox(key="parameter_kind").set_value("laplace").run()
     app.number_input(key="parameter_alpha").set_value(0.5).run()
     app.segmented_control(key="family").set_value("aode").run()
@@ -348,15 +353,15 @@ def test_a_family_keeps_the_parameters_that_both_have() -> None:
 
 @pytest.mark.slow
 def test_discriminants_are_offered_to_complete_numbers_only() -> None:
-    iris = opened("model", State(table="iris", language="en"))
+    iris = opened("model", showing(State(table="iris", language="en"), knobs=True))
     assert {"LDA", "QDA"} <= set(iris.segmented_control(key="family").options)
-    melons = opened("model", MELONS)
+    melons = opened("model", showing(MELONS, knobs=True))
     assert not {"LDA", "QDA"} & set(melons.segmented_control(key="family").options)
     assert "LDA and QDA take numbers only; 色泽 is none" in said(melons)
 
 
 def test_a_discriminant_believes_its_marginals() -> None:
-    app = opened("model", showing(model("iris", "lda"), column=2))
+    app = opened("model", showing(model("iris", "lda"), column=2, knobs=True))
     found = moments(app)
     assert found["mean"].tolist() == ["1.462", "4.26", "5.552"]
     assert set(found["variance"]) == {f"{(1.4778 + 10.82 + 14.9248) / 150:.6g}"}
@@ -371,7 +376,7 @@ def test_a_discriminant_believes_its_marginals() -> None:
 
 @pytest.mark.slow
 def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -> None:
-    app = opened("model", showing(State(table="iris", language="en", shelf=(Spec(),)), column=2))
+    app = opened("model", showing(State(table="iris", language="en", shelf=(Spec(),)), column=2, knobs=True))
     app.selectbox(key="parameter_discretize").set_value("mdlp").run()
     assert [row[0] for row in fractions(app)] == ["≤ 2.45", "2.45 – 4.75", "> 4.75"]
     assert fractions(app)[1][2] == "44/50 = 0.8800"
@@ -423,7 +428,7 @@ def test_forged_parents_and_super_parents_fall_back() -> None:
 
 @pytest.mark.slow
 def test_a_family_that_cannot_take_the_table_says_why_and_can_be_left() -> None:
-    app = opened("model", model("watermelon3", "lda"))
+    app = opened("model", showing(model("watermelon3", "lda"), knobs=True))
     assert "discriminant analysis needs numbers" in app.error[0].value
     app.segmented_control(key="family").set_value("tan").run()
     assert not app.error and spec(app).family == "tan"
@@ -464,7 +469,7 @@ def test_a_long_table_does_not_travel_to_the_browser_point_by_point(page: str) -
 
 @pytest.mark.slow
 def test_no_two_models_of_the_shelf_show_one_name() -> None:
-    app = opened("model", State(table="watermelon3", language="en"))
+    app = opened("model", showing(State(table="watermelon3", language="en"), knobs=True))
     for _more in range(2):
         app.button(key="shelf_add").click().run()
     assert [re.sub(r"[\\\u2060]", "", name)[4:] for name in app.segmented_control(key="shelf").options] == [
@@ -474,7 +479,7 @@ def test_no_two_models_of_the_shelf_show_one_name() -> None:
 
 @pytest.mark.slow
 def test_a_model_is_called_as_a_person_says_in_links_and_comparisons_and_as_a_file() -> None:
-    app = opened("model", State(table="watermelon3", language="en"))
+    app = opened("model", showing(State(table="watermelon3", language="en"), knobs=True))
     app.session_state["shelf_rename"] = True
     app.button(key="shelf_add").click().run()
     app.text_input(key="shelf_name").set_value("  cautious *1* ").run()

@@ -361,7 +361,7 @@ def test_the_model_page_says_where_the_class_is_no_parent_and_shows_the_classs_o
 
 @pytest.mark.slow
 def test_the_parameters_of_a_network_on_the_shelf() -> None:
-    app = opened("model", on_shelf("watermelon2"))
+    app = opened("model", showing(on_shelf("watermelon2"), knobs=True))
     app.selectbox(key="parameter_structure").set_value(3).run()
     assert dict(app.session_state["state"].shelf[0].parameters) == {"structure": "tan"}
     assert app.selectbox(key="parameter_criterion").disabled

@@ -46,7 +46,7 @@ def test_the_weights_are_the_engines_and_what_they_gain_is_said() -> None:
 
 @pytest.mark.slow
 def test_its_parameters_are_its_own_and_naive_bayess() -> None:
-    app = opened("model", showing(WEIGHTED, parameters=True))
+    app = opened("model", showing(WEIGHTED, knobs=True))
     app.selectbox(key="parameter_objective").set_value("mse").run()
     model = weighted(objective="mse")
     assert f"to **{model.trace_[-1]:.4f}**" in said(app)
@@ -79,7 +79,7 @@ def test_the_working_of_a_weighted_model_adds_up_to_its_prediction() -> None:
 
 
 def test_a_zero_is_refused_with_the_way_out_and_can_be_turned_back() -> None:
-    app = opened("model", replace(MELONS, shelf=(Spec("textbook", (), "weighted"),)))
+    app = opened("model", showing(replace(MELONS, shelf=(Spec("textbook", (), "weighted"),)), knobs=True))
     assert any("0 to the power of any weight" in e.value for e in app.error)
     app.segmented_control(key="preset").set_value("laplace").run()
     assert not app.error
@@ -103,7 +103,7 @@ def test_the_steps_of_a_selection_and_the_column_left_out() -> None:
 
 
 def test_backward_by_log_loss_and_by_risk_under_the_losses_of_then() -> None:
-    app = opened("model", showing(replace(SELECTIVE, losses=((0.0, 1.0), (5.0, 0.0))), parameters=True))
+    app = opened("model", showing(replace(SELECTIVE, losses=((0.0, 1.0), (5.0, 0.0))), knobs=True))
     app.selectbox(key="parameter_direction").set_value("backward").run()
     app.selectbox(key="parameter_selected_by").set_value("log_loss").run()
     assert dict(app.session_state["state"].shelf[0].parameters) == {"criterion": "log_loss", "direction": "backward"}

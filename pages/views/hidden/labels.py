@@ -102,32 +102,38 @@ def _controls(table: active.FittableTable, labels: HiddenLabels, plane: bool) ->
         **within_limits(keys.EM_SHARE, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
     )
     controls.choose_hard(hard)
-    with more.popover(_("More"), icon=":material/tune:", width="stretch"):
-        st.number_input(
-            _("Seed"),
-            step=1,
-            **within_limits(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
-        )
-        st.slider(
-            _("Weight of the unlabelled rows"),
-            step=0.05,
-            help=_("1: as much as a row with one. 0: only rows with a label are learnt from."),
-            **within_limits(keys.EM_WEIGHT, also=controls.AT_END),
-        )
-        st.toggle(_("One variance for all classes"), **bound_to(keys.EM_TIED, also=controls.AT_END))
-        n = min(current().seen(keys.EM_TURN), len(table.parts.X))
-        st.number_input(_("Row"), 1, len(table.parts.X), step=1, **bound_to(keys.EM_TURN, n))
+    opened = more.popover(_("More"), icon=":material/tune:", width="stretch", key="em_labels_more", on_change="rerun")
+    if opened.open:
+        with opened:
+            _more(table, labels)
+
+
+def _more(table: active.FittableTable, labels: HiddenLabels) -> None:
+    st.number_input(
+        _("Seed"),
+        step=1,
+        **within_limits(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *controls.AT_END)),
+    )
+    st.slider(
+        _("Weight of the unlabelled rows"),
+        step=0.05,
+        help=_("1: as much as a row with one. 0: only rows with a label are learnt from."),
+        **within_limits(keys.EM_WEIGHT, also=controls.AT_END),
+    )
+    st.toggle(_("One variance for all classes"), **bound_to(keys.EM_TIED, also=controls.AT_END))
+    n = min(current().seen(keys.EM_TURN), len(table.parts.X))
+    st.number_input(_("Row"), 1, len(table.parts.X), step=1, **bound_to(keys.EM_TURN, n))
+    st.button(
+        _("Hide or show its label"),
+        key="em_turn_over",
+        **sets(*_flipped(_turned(labels.flipped, n - 1))),
+    )
+    if labels.flipped:
         st.button(
-            _("Hide or show its label"),
-            key="em_turn_over",
-            **sets(*_flipped(_turned(labels.flipped, n - 1))),
+            _("Undo {n} clicks").format(n=len(labels.flipped)),
+            key="em_unflip",
+            **sets(*_flipped(())),
         )
-        if labels.flipped:
-            st.button(
-                _("Undo {n} clicks").format(n=len(labels.flipped)),
-                key="em_unflip",
-                **sets(*_flipped(())),
-            )
 
 
 def _turned(flipped: tuple[int, ...], row: int) -> tuple[int, ...]:

@@ -95,8 +95,10 @@ def _begin(table: active.FittableTable, run: MixtureRun, names: tuple[str, str])
         **within_limits(keys.EM_SEED, also=controls.AT_END),
     )
     controls.choose_hard(hard)
-    with more.popover(_("More"), icon=":material/tune:", width="stretch"):
-        _more(table, run, names)
+    opened = more.popover(_("More"), icon=":material/tune:", width="stretch", key="em_more", on_change="rerun")
+    if opened.open:
+        with opened:
+            _more(table, run, names)
 
 
 def _fitted_to(table: active.FittableTable, place: Any) -> None:

@@ -15,7 +15,7 @@ from pages.active.shelf import (
 )
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import Spec, end_page
+from pages.runtime.state import Spec, current, end_page
 from pages.runtime.widgets import bound_to
 from pages.views.model.parameters import BINNED, acting, parameter_widgets, prior_by_hand
 
@@ -57,10 +57,13 @@ def choose_fitted_model(table: active.FittableTable) -> active.Fitted:
 
 
 def _panel(table: active.FittableTable, spec: Spec, prior: tuple[float, ...]) -> None:
-    """What the model does, in a line; and folded the shelf, the family, and all of estimation that can be turned over
-    the preset. `prior` is what setting it by hand starts from."""
+    """What the model does, in a line; and where it is unfolded the shelf, the family, and all of estimation that can be
+    turned over the preset. `prior` is what setting it by hand starts from."""
     st.caption(f"{words.family(spec.family)} · {md(summary(table, spec), 400)}")
-    with st.expander(_("Settings"), icon=":material/tune:", **bound_to(keys.PARAMETERS_OPEN)):
+    settings = st.expander(_("Settings"), icon=":material/tune:", **bound_to(keys.PARAMETERS_OPEN))
+    if not current().seen(keys.PARAMETERS_OPEN):
+        return
+    with settings:
         edit_shelf(table)
         widgets = parameter_widgets(table, spec, prior)
         for start in range(0, len(widgets), 4):
