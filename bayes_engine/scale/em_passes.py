@@ -20,7 +20,7 @@ from bayes_engine.language import Message
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.kept import KeptSum, refused_to_keep, taken_up
-from bayes_engine.scale.scan import at_a_time
+from bayes_engine.scale.scan import at_a_time, release
 from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.store.statistics import load_passes, packed_passes, save_passes
@@ -123,10 +123,12 @@ class KeptPasses:
         if not self.kept:
             step, packing = self.steps.at(self.done + 1), self._packing
             workers = self.workers._replace(threads=at_a_time(self.workers.threads, self.plan, counts))
+            release()
             with one_thread():
                 total = added_up(self.source, self.plan, work, add, workers, step=step, packing=packing, draw=draw)
             if total is None:
                 raise TableError("there are no rows to count: the files are empty")
+            release()
             self._found.append(total if made is None else made(total))
             if self.resume is not None:
                 try:

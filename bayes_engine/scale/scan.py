@@ -50,6 +50,9 @@ THREAD_BYTES = 2e8
 MOST_THREAD_BYTES = 2.3e8
 """What they may hold where it is said: with what the process holds besides, 500 MB."""
 
+M_MMAP_THRESHOLD, LARGE = -3, 2**22
+"""glibc's name of the bytes from which memory is mapped by itself, and how many."""
+
 MOST_POINTS = 2**16
 """Distinct values of a column that are told apart for its cut points."""
 
@@ -445,11 +448,13 @@ def texts_as_columns(plan: CountPlan) -> int:
 
 def release() -> None:
     """Give back to the system what a pass has let go of: glibc's heap and Arrow's pool would keep it, and the next pass
-    would come on top."""
+    would come on top. Large arrays go back as they are freed from now on; else glibc raises what is large to 32 MB, and
+    each thread's heap keeps its own holes."""
     arrow().default_memory_pool().release_unused()
-    trim = getattr(CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)
+    libc: Any = CDLL(None) if sys.platform == "linux" else None
+    if hasattr(libc, "malloc_trim"):  # other libraries of C have none
+        libc.mallopt(M_MMAP_THRESHOLD, LARGE)
+        libc.malloc_trim(0)
 
 
 def batch_rows(columns: int) -> int:

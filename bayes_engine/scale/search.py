@@ -272,7 +272,7 @@ def _first_made(looks: Found, asked: Sequence[Asked], wanted: StructureSearch) -
                              "most missing cells, or take missing='category'")  # fmt: skip
         variables = nodes.variables
         levels = nodes.levels
-        tables = _tables(counts, requests, levels)
+        tables = _weights(counts)
         n, numbers = float(tables[0][: levels[0]].sum()), list[Array]()
         if rows > codes.shape[1]:
             scorer = asking_scorer(variables, n, rows, _sample(variables, codes, weight), wanted)
@@ -282,8 +282,7 @@ def _first_made(looks: Found, asked: Sequence[Asked], wanted: StructureSearch) -
 
 
 def _counted(piece: Piece, plan: CountPlan, asked: Sequence[Asked], division: Division | None) -> Found:
-    """For each search the tables that it asks for: those that are kept whole as one vector, and of each other the
-    cells that occur with their weights."""
+    """For each search the tables that it asks for."""
     each = _learnt_from(piece, plan, asked, division)
     return tuple(_tables_of(table, weight, requests) for table, weight, _, requests in each)
 
@@ -303,23 +302,22 @@ def _learnt_from(
 
 
 def _tables_of(table: Table, weight: Array | None, requests: Sequence[Request]) -> Found:
+    """The table of each request as a vector; of one too large to be kept whole the cells that occur with their
+    weights."""
     levels = tuple(len(v.levels) for v in sorted(table.schema, key=lambda v: v.name))
-    whole = [r for r in requests if not r.sparse(levels)]
-    dense = np.zeros(sum(r.size(levels) for r in whole))
-    none = np.zeros(0, dtype=np.int64), np.zeros(0)
     if not table.n:
-        return (dense, *(none for r in requests if r.sparse(levels)))
+        none = np.zeros(0, dtype=np.int64), np.zeros(0)
+        return tuple(none if r.sparse(levels) else np.zeros(r.size(levels)) for r in requests)
     counts = FamilyCounts(table, weight)
-    start, sparse = 0, []
-    for request in requests:
-        if request.sparse(levels):
-            refuse_wide(request, counts)
-            sparse.append(counts.observed(counts.every(request.columns)))
-            continue
-        joint, size = counts.every(request.columns), request.size(levels)
-        dense[start : start + size] = (counts.with_all(joint) if request.beside else counts.weights(joint)).ravel()
-        start += size
-    return (dense, *sparse)
+    return tuple(_table_of(counts, request) for request in requests)
+
+
+def _table_of(counts: FamilyCounts, request: Request) -> Any:
+    if request.sparse(counts.levels):
+        refuse_wide(request, counts)
+        return counts.observed(counts.every(request.columns))
+    joint = counts.every(request.columns)
+    return (counts.with_all(joint) if request.beside else counts.weights(joint)).ravel()
 
 
 def refuse_wide(request: Request, counts: FamilyCounts) -> None:
@@ -336,10 +334,9 @@ def _added(a: Found, b: Found, asked: Sequence[Asked]) -> Found:
     sums = []
     for mine, other, (nodes, requests) in zip(a, b, asked, strict=True):
         both = _both(mine, other)
-        for k, (codes, _weights) in enumerate(both[1:]):
-            if len(codes) > MOST_COMBINATIONS:
+        for request, cells in zip(requests, both, strict=True):
+            if request.sparse(nodes.levels) and len(cells[0]) > MOST_COMBINATIONS:
                 names = sorted(nodes.schema.names)
-                request = [r for r in requests if r.sparse(nodes.levels)][k]
                 raise TableError(
                     "the columns {names} hold more than {most} combinations of levels; coarsen those with the most "
                     "levels, or give the nodes fewer parents (max_parents)",
@@ -351,7 +348,12 @@ def _added(a: Found, b: Found, asked: Sequence[Asked]) -> Found:
 
 
 def _both(mine: Found, other: Found) -> Found:
-    return (mine[0] + other[0], *(_united(x, y) for x, y in zip(mine[1:], other[1:], strict=True)))
+    """The sum of each two tables, whole ones in the memory of the first, but where another process sent it: that is
+    read-only."""
+    return tuple(
+        _united(a, b) if isinstance(a, tuple) else np.add(a, b, out=a if a.flags.writeable else None)
+        for a, b in zip(mine, other, strict=True)
+    )
 
 
 def _united(a: Found, b: Found) -> Found:
@@ -363,22 +365,14 @@ def _made(sums: Found, open_: Sequence[_Search]) -> Found:
     """What the scores need of the tables."""
     made = []
     for one, counts in zip(open_, sums, strict=True):
-        tables = _tables(counts, one.of.requests, one.scorer.counts.levels)
-        made.append(tuple(one.scorer.read(r, t) for r, t in zip(one.of.requests, tables, strict=True)))
+        asked = zip(one.of.requests, _weights(counts), strict=True)
+        made.append(tuple(one.scorer.read(request, weights) for request, weights in asked))
     return tuple(made)
 
 
-def _tables(counts: Found, requests: Sequence[Request], levels: tuple[int, ...]) -> list[Array]:
-    """The table of each request, of the large ones the cells that occur."""
-    start, tables, sparse = 0, [], iter(counts[1:])
-    for request in requests:
-        if request.sparse(levels):
-            tables.append(next(sparse)[1])
-            continue
-        size = request.size(levels)
-        tables.append(counts[0][start : start + size])
-        start += size
-    return tables
+def _weights(tables: Found) -> list[Array]:
+    """The cells of each table, of the large ones those that occur."""
+    return [table[1] if isinstance(table, tuple) else table for table in tables]
 
 
 def _sample(variables: Schema, codes: NDArray[np.int32], weight: Array) -> FamilyCounts:

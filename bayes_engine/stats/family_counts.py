@@ -193,12 +193,13 @@ class FamilyCounts:
         """`with_all` outside the commonest levels, row by row."""
         width = sum(self.levels)
         base = joint.codes.astype(np.intp) * width
-        counts = np.zeros(joint.size * width)
+        counts: Any = None
         for block in self._blocks:
             keys = base[block.rows]
             keys += block.places
-            counts += np.bincount(keys, block.weight, minlength=len(counts))
-        return counts.reshape(joint.size, width)
+            of_block = np.bincount(keys, block.weight, minlength=joint.size * width)
+            counts = of_block if counts is None else np.add(counts, of_block, out=counts)
+        return np.asarray(counts, dtype=float).reshape(joint.size, width)
 
     def _with_bits(self, joint: Joint, weights: Array) -> Array:
         """The same, 64 rows in a word: |{code = k} ∩ {x_j = s}| by `and` and counting bits. The commonest code is not

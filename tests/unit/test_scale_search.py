@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.scores import ScoreName
 from bayes_engine.structure.search import SearchResult
 from bayes_engine.table.schema import Variable
+from tests.conftest import ROOT
 from tests.unit.test_scale_cluster import NearBy
 from tests.unit.test_scale_em import Stop, stopping, written
 from tests.unit.test_scale_families import rows
@@ -324,3 +327,53 @@ def test_combinations_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(search, "MOST_COMBINATIONS", 40)
     with pytest.raises(TableError, match="hold more than 40 combinations of levels"):
         learn_files(BayesianNetwork(), written(data("levels"), tmp_path), "log-likelihood")
+
+
+LEFT_OVER = """
+import sys
+import numpy as np
+from bayes_engine.scale.scan import release
+
+def resident():
+    with open("/proc/self/statm") as status:
+        return int(status.read().split()[1]) * 4096 / 2**20
+
+first = np.ones(2**22 - 2**16)  # almost 32 MB: what is smaller, glibc takes from its heap once this is freed
+del first
+release()
+kept = [np.ones(2**20) for _ in range(10)]
+before = resident()
+del kept[:-1:2]
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
+def test_large_arrays_go_back_to_the_system_as_they_are_freed() -> None:
+    ran = subprocess.run([sys.executable, "-c", LEFT_OVER], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(ran.stdout) > 35.0  # five arrays of 8 MB, each between two that stay
+
+
+def test_the_tables_of_a_pass_are_added_in_place() -> None:
+    mine, cells = np.array([1.0, 2.0]), (np.array([3, 5]), np.array([1.0, 1.0]))
+    other = np.array([4.0, 0.0]), (np.array([5, 7]), np.array([2.0, 6.0]))
+    whole, (codes, weights) = search._both((mine, cells), other)
+    assert whole is mine and whole.tolist() == [5.0, 2.0]
+    mine.flags.writeable = False  # as what a worker of a cluster sent
+    assert search._both((mine,), (mine,))[0].tolist() == [10.0, 4.0]
+    assert codes.tolist() == [3, 5, 7] and weights.tolist() == [1.0, 3.0, 6.0]
+
+
+def test_what_a_pass_lets_go_of_is_given_back_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = list[str]()
+    monkeypatch.setattr(em_passes, "release", lambda: steps.append("release"))
+    added_up = em_passes.added_up
+
+    def counted(*given: Any, **more: Any) -> Any:
+        steps.append("pass")
+        return added_up(*given, **more)
+
+    monkeypatch.setattr(em_passes, "added_up", counted)
+    monkeypatch.setattr(search, "SAMPLE", 64)
+    learn_files(BayesianNetwork(), written(rows(400).dropna(), tmp_path), **FEW)
+    assert len(steps) >= 6 and steps == ["release", "pass", "release"] * (len(steps) // 3)
