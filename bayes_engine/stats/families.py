@@ -71,7 +71,7 @@ def count_families(table: Table, labels: Labels, names: Collection[Name]) -> dic
     Raises ParameterError where they would hold more than MOST_CELLS cells.
     """
     sizes = {v.name: 1 + len(v.levels) for v in table.schema if v.discrete}
-    _affordable(sum(labels.n_classes * int(np.prod([sizes[n] for n in name], dtype=float)) for name in names))
+    _affordable(labels.n_classes * sum(math.prod(sizes[n] for n in name) for name in names))
     pairs = [name for name in names if len(name) == 2]
     tables = _count_pairs(table, labels, pairs) if pairs else {}
     for name in steps(names):
