@@ -135,7 +135,8 @@ def test_the_state_is_found_where_the_session_has_it(monkeypatch: pytest.MonkeyP
     held._compact_state()
     assert private.kept_value("state") == "new", CLOSED
     monkeypatch.setattr(private, "get_script_run_ctx", lambda **_: None)
-    assert private.kept_value("state") is None
+    monkeypatch.setattr(private.st, "session_state", {"state": "outside a run"})
+    assert private.kept_value("state") == "outside a run"
 
 
 def test_a_page_is_looked_for_once_and_marked_for_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
