@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate
 from typing import ClassVar, cast
 
 import numpy as np
@@ -26,11 +26,9 @@ from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.sources import Fraction, Source, Term
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.directed import DirectedFactor
-from bayes_engine.inference.packed_tables import every_place, less_table, pack, row_width
+from bayes_engine.inference.packed_tables import PackedRows, less, less_table, pack, row_width
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import log_smoothed
-from bayes_engine.progress import steps
-from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Variable
@@ -83,13 +81,30 @@ class Member:
             everything[rows] -= w
             total = total.copy()
             total[rows] = less_weight(total[rows], w, self.domain.variable)
-        k, size = len(self.counts), self.domain.size
+        term = self._log(count, of_class, everything[:, None])
+        return log_prior + term if self.given else term, total
+
+    def table(self, extent: int, least: float, gone: float = 0.0, of_class: float = 0.0) -> Array:
+        """(C + 1, extent) log P(c, x_i) by place, without a class prior that is given, and a row of zeros; −∞ in all
+        rows where the value is not known or has a weight below `least`. In every place the classes together have lost
+        a weight of `gone`, and each class one of `of_class`: NaN where it had less."""
+        (k, size), weight = self.counts.shape, self.counts.sum(axis=1, keepdims=True)
+        count, frequency, table = np.zeros((k, extent)), np.zeros(extent), np.zeros((k + 1, extent))
+        count[:, :size], frequency[:size] = self.counts, self.frequency[:size]
+        table[:k] = self._log(less(count, of_class), less(weight, of_class), less(weight.sum(), gone))
+        table[:k][count < of_class * (1 - 1e-9)] = np.nan
+        table[:, less(frequency, gone) < least] = -np.inf
+        table[:, size + 1 :] = -np.inf
+        return table
+
+    def _log(self, count: Array, of_class: Array, everything: Array) -> Array:
+        """log P(c, x_i) of the weights n_ci, n_c and n_i, without a class prior that is given."""
+        k, size = self.counts.shape
         if self.given:
-            a = np.where((of_class == 0) & (self.alpha == 0), 1.0, self.alpha)
-            return log_prior + log_smoothed(count, of_class, a, size), total
+            return log_smoothed(count, of_class, np.where((of_class == 0) & (self.alpha == 0), 1.0, self.alpha), size)
         if self.alpha == 0:
             everything = np.where(everything > 0, everything, 1.0)
-        return log_smoothed(count, everything[:, None], self.alpha, k * size), total
+        return log_smoothed(count, everything, self.alpha, k * size)
 
 
 @dataclass(frozen=True)
@@ -139,8 +154,8 @@ class AveragedFactor(Factor):
     min_frequency: float
 
     def log(self, X: Table) -> Array:
-        if self.discrete and max(m.domain.size for m in self.members) ** 2 <= X.n:  # tables are soon made
-            return self._packed(X)
+        if self._worth_tables(X.n):
+            return self._packed(X, self._own_prior(X.n), None)
         return self.over(X, self._own_prior(X.n), None)
 
     def _own_prior(self, n: int) -> Array:
@@ -152,11 +167,20 @@ class AveragedFactor(Factor):
         children = (f for m in self.members for f in m.families)
         return bool(self.members) and all(f.variable.discrete for f in children)
 
+    def _worth_tables(self, n: int) -> bool:
+        """Whether tables are soon made beside what n rows cost one by one."""
+        return self.discrete and max(m.domain.size for m in self.members) ** 2 <= n
+
     @cached_property
     def _domains(self) -> dict[str, Domain]:
         """The domains of all columns, which are discrete: of the super-parents, then of those that are none."""
         of_children = {f.variable.name: cast(TableLeaf, f).domain for f in self.members[0].families}
         return {member.name: member.domain for member in self.members} | of_children
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        """Where each column stands among them."""
+        return {name: j for j, name in enumerate(self._domains)}
 
     def part_of(self, column: str) -> tuple[Factor, float] | None:
         return self.naive.part_of(column)
@@ -177,117 +201,81 @@ class AveragedFactor(Factor):
             "by one"
         )
 
-    def _packed(self, X: Table) -> Array:
-        """`log`, from tables. As one more class stands one with all terms 0 under a super-parent that takes part, so
-        that its sum over the super-parents is log m."""
-        packed = pack(X, [*self._domains.values()])
-        tables = [packed.tables(self._terms(i, packed.extents)) for i in range(len(self.members))]
+    def _packed(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> Array:
+        """`over`, from tables. As one more class stands one with all terms 0 under a super-parent that takes part, so
+        that its sum over the super-parents is log m. NaN in a left-out row that was never counted."""
         k = len(self.prior.p)
         joint = np.empty((k, X.n)).T
-        for rows, joints in packed.sums(tables, 0, X.n):
-            joint[rows], alone = _mean_of(joints, k)
+        for rows, joints in self._sums(pack(X, [*self._domains.values()]), left):
+            mean, alone = _mean_of(joints, k)
+            joint[rows] = log_prior[rows] + mean if self.members[0].given else mean
             if alone.any():
                 last = rows.start + np.flatnonzero(alone)
-                joint[last] = self.over(X.take(last), self._own_prior(len(last)), None)
+                joint[last] = self._over(X.take(last), log_prior[last], None if left is None else left.take(last))
         return joint
 
-    def _terms(self, i: int, extents: Sequence[int]) -> list[Array]:
-        """The terms (places of i, places of j, W) under one super-parent, 0 where j is not known; its own column has
-        log P(c, x_i) whatever the second place."""
+    def _sums(self, packed: PackedRows, left: LeftOutRows | None) -> Iterator[tuple[slice, Array]]:
+        """Blocks of rows and, under every super-parent, (m, rows, W) the sums of their terms. Left out, each with a
+        weight of 1, a row has the terms of its own class from tables of the class and the place."""
+        members, n = range(len(self.members)), len(packed.codes[0])
+        sums = packed.sums([packed.tables(self._terms(i, packed.extents, left)) for i in members], 0, n)
+        if left is None:
+            yield from sums
+            return
+        tables = [packed.tables(self._own_terms(i, packed.extents)) for i in members]
+        for (rows, joints), (_, own) in zip(sums, packed.of_class(left.own).sums(tables, 0, n), strict=True):
+            joints[:, np.arange(own.shape[1]), left.own[rows]] = own[:, :, 0]
+            yield rows, joints
+
+    def _terms(self, i: int, extents: Sequence[int], left: LeftOutRows | None) -> list[Array]:
+        """The terms (places of i, places of j, W) of every column j under one super-parent, where a row of another
+        class is left out or none."""
         member, k = self.members[i], len(self.prior.p)
-        terms = self._children_terms(i, extents)
-        every = every_place(member.domain, extents[i])
-        first, total = member.first(every, self._own_prior(every.n), None)
-        terms[i][:, :, :k] = first[:, None]
-        idle = (member.domain.places(every) == HIDDEN) | (total < self.min_frequency)
-        terms[i][idle, :, : k + 1] = -np.inf
-        return terms
+        joint = np.zeros((row_width(k + 1), extents[i]))
+        joint[: k + 1] = member.table(extents[i], self.min_frequency, 0.0 if left is None else 1.0)
+        tables = []
+        for family in cast(tuple[TableLeaf, ...], member.families):
+            extent = extents[self._place[family.variable.name]]
+            inside = extents[i] <= member.domain.size and extent <= family.domain.size
+            tables.append(family.log_cpt if inside else family.lookup)
+        terms = self._all_terms(i, extents, joint, tables)
+        terms = np.ascontiguousarray(terms.transpose(1, 2, 0))
+        return [terms[:, places] for places in _side_by_side(extents)]
 
-    def _children_terms(self, i: int, extents: Sequence[int]) -> list[Array]:
-        """As `_terms`, of the other columns only."""
+    def _own_terms(self, i: int, extents: Sequence[int]) -> list[Array]:
+        """The terms (classes × places of i, places of j, 1) of a row's own class without it: NaN where it was never
+        counted."""
         member, k = self.members[i], len(self.prior.p)
-        terms = [np.zeros((extents[i], extent, row_width(k + 1))) for extent in extents]
-        place = {name: j for j, name in enumerate(self._domains)}
-        for family in member.families:
-            term, family = terms[place[family.variable.name]], cast(TableLeaf, family)
-            inside = term.shape[0] <= member.domain.size and term.shape[1] <= family.domain.size
-            table = (family.log_cpt if inside else family.lookup).transpose(1, 2, 0)[: term.shape[0], : term.shape[1]]
-            term[: table.shape[0], : table.shape[1], :k] = table
-        return terms
-
-    def _packed_without(self, X: Table, log_prior: Array, left: LeftOutRows) -> Array | None:
-        """`over` of rows that are left out, each with a weight of 1, from tables: the rows of a class share them, where
-        its own counts are one less. None where the rows are too few for that, or one was never counted."""
-        k, most = len(self.prior.p), max(m.domain.size for m in self.members)
-        if not self.discrete or k * most**2 > X.n or (left.weight != 1).any():
-            return None
-        order = np.argsort(left.own, kind="stable")
-        packed = pack(X.take(order), [*self._domains.values()])
-        counted, without = (
-            [terms(i, packed.extents) for i in range(len(self.members))]
-            for terms in (self._children_terms, self._children_without)
-        )
-        joint = np.empty((X.n, k))
-        bounds = np.searchsorted(left.own[order], np.arange(k + 1)).tolist()
-        for c, (begin, end) in enumerate(steps(pairwise(bounds), k)):
-            if begin == end:
-                continue
-            own_prior, tables = log_prior[order[begin]], []
-            for i, (terms, rest) in enumerate(zip(counted, without, strict=True)):
-                here = [term.copy() for term in terms]
-                for term, less in zip(here, rest, strict=True):
-                    term[:, :, c] = less[:, :, c]
-                here[i] = self._own_terms(i, packed.extents, own_prior, c)
-                tables.append(packed.tables(here))
-            for rows, joints in packed.sums(tables, begin, end):
-                if np.isnan(joints[:, :, c]).any():
-                    return None
-                mean, alone = _mean_of(joints, k)
-                place = order[rows]
-                joint[place] = mean
-                if alone.any():
-                    last = place[alone]
-                    joint[last] = self._over(X.take(last), log_prior[last], left.take(last))
-        return joint
-
-    def _children_without(self, i: int, extents: Sequence[int]) -> list[Array]:
-        """As `_children_terms`, every cell having lost a weight of 1: NaN where it had none."""
-        families = [cast(TableLeaf, family) for family in self.members[i].families]
+        joint = member.table(extents[i], self.min_frequency, 1.0, 1.0)[:k]
+        families = cast(tuple[TableLeaf, ...], member.families)
         counts = np.concatenate([f.counts for f in families], axis=2)
         totals = np.stack([f.totals for f in families], axis=2)
         amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]
-        table = np.where(counts > 0, less_table(counts, totals, amounts, sizes, 1.0), np.nan)
-        terms = [np.zeros((extents[i], extent, row_width(len(table) + 1))) for extent in extents]
-        place, begin = {name: j for j, name in enumerate(self._domains)}, 0
-        for family in families:
-            of_column = table[:, : extents[i], begin : begin + family.domain.size]
-            terms[place[family.variable.name]][: of_column.shape[1], : family.domain.size, : len(table)] = np.moveaxis(
-                of_column, 0, -1
-            )
-            begin += family.domain.size
-        return terms
+        without = np.where(counts > 0, less_table(counts, totals, amounts, sizes, 1.0), np.nan)
+        tables = [without[:, :, places] for places in _side_by_side(sizes)]
+        terms = self._all_terms(i, extents, joint, tables).reshape(k * extents[i], -1, 1)
+        return [terms[:, places] for places in _side_by_side(extents)]
 
-    def _own_terms(self, i: int, extents: Sequence[int], log_prior: Array, c: int) -> Array:
-        """(places of i, places of i, W) log P(c, x_i) whatever the second place, each cell of class c having lost a
-        weight of 1; −∞ where the super-parent then takes no part."""
-        member, k = self.members[i], len(self.prior.p)
-        every = every_place(member.domain, extents[i])
-        counts = np.append(member.counts[c], np.zeros(max(every.n - member.domain.size, 0)))[: every.n]
-        left = LeftOutRows(np.full(every.n, c), np.minimum(counts, 1.0), None, (every, Labels(k, np.full(every.n, c))),
-                           np.arange(every.n))  # fmt: skip
-        first, total = member.first(every, np.broadcast_to(log_prior, (every.n, k)), left)
-        terms = np.zeros((every.n, extents[i], row_width(k + 1)))
-        terms[:, :, :k] = first[:, None]
-        idle = (member.domain.places(every) == HIDDEN) | (total < self.min_frequency)
-        terms[idle, :, : k + 1] = -np.inf
+    def _all_terms(self, i: int, extents: Sequence[int], joint: Array, tables: Sequence[Array]) -> Array:
+        """(W, places of i, Σ places of j) the tables (C, places of i, places of j) of the other columns under one
+        super-parent, 0 where j is not known, and for its own column `joint` (W, places of i) whatever the second
+        place."""
+        terms, columns = np.zeros((len(joint), extents[i], sum(extents))), _side_by_side(extents)
+        terms[:, :, columns[i]] = joint[:, :, None]
+        for family, table in zip(self.members[i].families, tables, strict=True):
+            j = self._place[family.variable.name]
+            table = table[:, : extents[i], : extents[j]]
+            terms[: len(table), : table.shape[1], columns[j]][:, :, : table.shape[2]] = table
         return terms
 
     def over(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> Array:
         """(n, C) the joint over a log prior (n, C); with `left`, of each row under the counts without it."""
         if not self.members:
             return self.naive.over(X, log_prior, left)
-        if left is not None and X.n and (packed := self._packed_without(X, log_prior, left)) is not None:
-            return packed
+        if left is not None and self._worth_tables(X.n // len(self.prior.p)) and (left.weight == 1).all():
+            joint = self._packed(X, log_prior, left)
+            if not np.isnan(joint).any():
+                return joint
         return self._over(X, log_prior, left)
 
     def _over(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> Array:
@@ -375,6 +363,15 @@ class AveragedFactor(Factor):
         m = active.sum(axis=0)
         share = -np.log(np.where(m > 0, m, 1))
         yield Row(AVERAGE, AVERAGE, (), "constant"), np.repeat(share[:, None], shape[1], axis=1)
+
+
+def _side_by_side(sizes: Sequence[int]) -> list[slice]:
+    """Where parts of these sizes stand, one after another.
+
+    >>> _side_by_side([2, 3])
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    return [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def _mean_of(joints: Array, k: int) -> tuple[Array, NDArray[np.bool_]]:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.factors.leaf import OUT, Domain
+from bayes_engine.factors.leaf import Domain
 from bayes_engine.factors.network import HIDDEN
 from bayes_engine.logspace import Array
 from bayes_engine.priors import log_smoothed
 from bayes_engine.progress import steps
-from bayes_engine.table.encode import MISSING, Table
-from bayes_engine.table.schema import Schema
+from bayes_engine.table.encode import Table
 
 PACKED_CELLS = 1024
 """Columns are packed while their table under a super-parent has at most this many cells (it must stay in the cache)."""
@@ -44,9 +43,16 @@ class PackedRows:
         for group in self.groups:
             table = terms[group[0]]
             for j in group[1:]:
-                table = (table[:, :, None] + terms[j][:, None]).reshape(len(table), -1, table.shape[2])
+                parents, extent, width = terms[j].shape
+                table = np.repeat(table, extent, axis=1).reshape(parents, -1, extent * width)  # long rows add up faster
+                table += terms[j].reshape(parents, 1, -1)
+                table = table.reshape(parents, -1, width)
             tables.append(table.reshape(-1, table.shape[2]))
         return tables
+
+    def of_class(self, own: NDArray[np.intp]) -> PackedRows:
+        """The same rows for tables (C × places of i, …) by class and place, under every super-parent."""
+        return replace(self, places=tuple(own * e + p for e, p in zip(self.extents, self.places, strict=True)))
 
     def sums(
         self, tables: Sequence[Sequence[Array]], begin: int, end: int, parents: Sequence[int] | None = None
@@ -103,18 +109,16 @@ def row_width(k: int) -> int:
     return 4 if k == 3 else k
 
 
-def every_place(domain: Domain, extent: int) -> Table:
-    """A row for each of the first places of a column: its values, one unseen, one not known."""
-    values = [*range(1, 1 + len(domain.variable.levels)), *([MISSING] if domain.missing_is_level else [])]
-    codes = np.array([*values, np.iinfo(np.int64).max, OUT])[:extent]
-    return Table(Schema((domain.variable,)), (codes,), len(codes))
+def less(a: Array, gone: float) -> Array:
+    """Weights that have lost `gone`, a remainder of rounding size being zero."""
+    return np.where(a - gone > 1e-9 * a, a - gone, 0.0)
 
 
 def less_table(count: Array, total: Array, amounts: Sequence[float], sizes: Sequence[int], gone: float) -> Array:
     """(C, places of i, Σ_j S_j) log P(x_j | c, x_i) of columns side by side, from their counts and their totals (C,
     places of i, d), every cell having lost the weight `gone`."""
     alpha = np.array(amounts)
-    count, total = (np.where(a - gone > 1e-9 * a, a - gone, 0.0) for a in (count, total))
+    count, total = less(count, gone), less(total, gone)
     added = np.where((total == 0) & (alpha == 0), 1.0, alpha)
     total, added, size = (np.repeat(a, sizes, axis=-1) for a in (total, added, np.array(sizes)))
     return log_smoothed(count, total, added, size)

@@ -62,7 +62,7 @@ def test_the_packed_sum_is_the_sum_of_the_terms_and_of_the_ledger(
     ).fit(X, y)
     table = encode(new, model.schema_, unseen=unseen, missing=missing)
     factor = model.factor_
-    fast = factor._packed(table)
+    fast = factor._packed(table, factor._own_prior(table.n), None)
     slow = factor.over(table, np.broadcast_to(log(factor.prior.p), fast.shape), None)
     np.testing.assert_allclose(fast, slow, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(factor.log(table), fast)
@@ -75,7 +75,7 @@ def test_an_unseen_value_of_a_column_of_many_levels_is_smoothed() -> None:
     model = AODE(unseen="smooth").fit(X, rng.choice(["no", "no", "yes"], 40))
     new = X.assign(b=np.where(X["b"] == "u", "never", X["b"]))  # a has no unseen value
     table = encode(new, model.schema_, unseen="smooth")
-    fast, prior = model.factor_._packed(table), log(model.factor_.prior.p)
+    fast, prior = model.factor_._packed(table, model.factor_._own_prior(table.n), None), log(model.factor_.prior.p)
     slow = model.factor_.over(table, np.broadcast_to(prior, fast.shape), None)
     np.testing.assert_allclose(fast, slow, rtol=1e-12)
 
@@ -96,7 +96,7 @@ def test_few_rows_or_numbers_go_the_general_way(monkeypatch: pytest.MonkeyPatch)
     y = list("nyynny") * 3
     discrete, mixed = AODE().fit(X[["a", "b"]], y), AODE(discretize=None).fit(X, y)
     called: list[int] = []
-    monkeypatch.setattr(type(discrete.factor_), "_packed", lambda self, X: called.append(X.n) or np.zeros((X.n, 2)))
+    monkeypatch.setattr(type(discrete.factor_), "_packed", lambda self, X, *_: called.append(X.n) or np.zeros((X.n, 2)))
     for model, rows in ((discrete, X[["a", "b"]]), (mixed, X)):
         model.predict_joint_log_proba(rows)
         model.predict_joint_log_proba(rows[:8])
