@@ -175,7 +175,8 @@ def tree() -> list[Ratio]:
 
 
 def left_out(n: int = 2_000, d: int = 10) -> list[Ratio]:
-    """Leave-one-out of every family beside its own prediction; the goal is 2, and the bound leaves room for noise."""
+    """Leave-one-out of every family beside its own prediction; the goal is 2 for AODE. The others' predictions take so
+    little that the target, which they need not read, is felt."""
     X, y, _ = rows(n, d)
     rng = np.random.default_rng(0)
     levels, counts = pd.DataFrame(X).astype(str), pd.DataFrame(rng.poisson(3.0 + X)).astype(float)
@@ -199,7 +200,9 @@ def left_out(n: int = 2_000, d: int = 10) -> list[Ratio]:
             lambda model=model, frame=frame: model.predict_proba(frame),
             repeats=1 if "kernel" in name else 3,
         )
-        found.append(Ratio(f"leave-one-out of {name}, {n:,} x {d} / predict_proba", ours, one, 3.0))
+        found.append(
+            Ratio(f"leave-one-out of {name}, {n:,} x {d} / predict_proba", ours, one, 2.0 if name == "AODE" else 3.0)
+        )
     return found
 
 
