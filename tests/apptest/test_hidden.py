@@ -265,6 +265,7 @@ def test_the_film_is_what_the_trace_says() -> None:
     assert np.allclose(root @ root.swapaxes(1, 2) * np.outer(length, length), trace.last.parameters.full(), atol=1e-6)
     shares = np.frombuffer(sent, np.uint8, offset=end + floats.nbytes).reshape(steps, n, k)
     assert np.abs(shares[-1] / 255 - trace.last.responsibilities).max() < 0.0021
+    assert film.head is film.head and film.body is film.body  # once, and not for every run of the page
 
 
 @pytest.mark.slow

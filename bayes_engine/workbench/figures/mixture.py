@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,6 +108,7 @@ class Film:
         weights = np.stack([step.parameters.weights for step in trace.steps])
         return cls(trace, shares, weights, x[:, 0], x[:, 1], sides, ComponentEllipses.of(trace, (0, 1)))
 
+    @cached_property
     def head(self) -> dict[str, Any]:
         """The numbers of every step, as JSON takes them (what is not finite, or not there, is null)."""
         n, k = self.shares[0].shape
@@ -119,6 +121,7 @@ class Film:
         columns = 0 if self.x is not None else math.ceil(math.sqrt(2.0 * n))  # about twice as wide as high
         return {"T": len(self.shares), "n": n, "k": k, "grid": columns, "numbers": numbers, "hard": self.trace.hard}
 
+    @cached_property
     def body(self) -> bytes:
         """Little-endian float32: x, y (n each; fractions of the sides from the lower left, NaN where a row has no
         place), then for every step and component π, mean x, y and the root (a, b, c) of its covariance
@@ -207,7 +210,7 @@ def end_state(end: EndState, *, dark: bool = False) -> Figure:
     inks = _inks(end.shares.shape[1], dark)
     figure = Figure().add_scatter(
         x=end.x, y=end.y, mode="markers", hoverinfo="skip",
-        marker={"size": 5, "color": [_css(c) for c in _mixed(end.shares, inks)]},
+        marker={"size": 5, "color": _css(_mixed(end.shares, inks))},
     )  # fmt: skip
     for k, covariance in enumerate(end.covariances):
         colour, way = colour_of(k, dark), end.way[:, k]
@@ -371,8 +374,13 @@ def _mixed(shares: Array, inks: Array) -> Array:
     return np.asarray(np.sqrt(shares @ inks**2))
 
 
-def _css(rgb: Array) -> str:
-    return "rgb(" + ",".join(str(round(v)) for v in rgb) + ")"
+def _css(colours: Array) -> list[str]:
+    """Colours (n, 3) as Plotly takes them.
+
+    >>> _css(np.array([[0.0, 127.4, 255.0]]))
+    ['rgb(0,127,255)']
+    """
+    return [f"rgb({r},{g},{b})" for r, g, b in np.rint(colours).astype(int).tolist()]
 
 
 def _opaque(rgb: Array) -> Array:

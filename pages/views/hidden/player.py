@@ -103,7 +103,7 @@ def player(
 
 def film_bytes(film: Film, key: str) -> tuple[str, bytes]:
     """The digest of the heavy part, and it: behind its head the film's body."""
-    return packed({"key": key, **film.head()}, film.body())
+    return packed({"key": key, **film.head}, film.body)
 
 
 def read_start(edit: Mapping[str, Any], k: int) -> tuple[int, float, float] | None:
