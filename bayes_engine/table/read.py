@@ -20,6 +20,7 @@ from bayes_engine.language import Word
 from bayes_engine.table.assemble import assemble
 from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.convert import ReadAs, convert, convert_column
+from bayes_engine.table.dataframes import with_columns
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import cut
 from bayes_engine.table.grid import Grid
@@ -160,7 +161,8 @@ def _otherwise(
                for position, kind in wanted.items()}  # fmt: skip
     names = {str(frame.columns[position]) for position in columns}
     notes = [n for n in notes if n.column not in names] + [n for column in columns.values() for n in column.notes]
-    return frame.assign(**{str(frame.columns[position]): column.values for position, column in columns.items()}), notes
+    values = {str(frame.columns[position]): column.values for position, column in columns.items()}
+    return with_columns(frame, values), notes
 
 
 def _set_aside(schema: Schema, n: int) -> list[Note]:

@@ -31,7 +31,7 @@ def with_shelf(*specs: Spec) -> State:
 
 @pytest.mark.slow
 def test_model_shows_each_columns_share_with_its_fraction_and_rows() -> None:
-    app = uploaded(BASKETS.encode(), page="model", state=with_shelf(TOGETHER), column=2)
+    app = uploaded(BASKETS.encode(), page="model", state=with_shelf(TOGETHER), column=2, knobs=True)
     shares = listed(app, "shares").set_index("column")
     assert shares.loc["beer", "θ(corner)"] == "(4+1)/(72+3) = 0.0667"
     assert shares.loc["beer", "θ(night)"] == "(44+1)/(52+3) = 0.8182"

@@ -98,6 +98,7 @@ BY_CHI2 = [
 ]  # fmt: skip
 """p-values of melons, which are exact since: 17 rows are too few for χ²."""
 OTHERS: dict[int | str, dict[str, list[Any]]] = {
+    16: {"said": ["7.22"]},  # an equation that the settings name, which are drawn while they are unfolded
     76: {"said": ["0.324"]},  # how far below the top is said as a share of the largest L, not in nats
     # 29, 45 to 51, "compared", "two-files-and-a-network": rows held out, or calibrated from, had a say in cut points
     29: {

@@ -20,6 +20,8 @@ from bayes_engine import (
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision import regions
 from bayes_engine.decision.regions import MOST_LEVELS, axis_of, posterior_plane, scatter
+from bayes_engine.table.read import read_table
+from bayes_engine.workbench.lessons.in_use import case_as_row
 from tests.conftest import slowly
 
 
@@ -50,6 +52,19 @@ def test_of_many_levels_the_most_frequent_are_drawn() -> None:
         axis_of(Schema.from_dtypes(X[:9].astype(str))["a"], X["a"][:9].astype(str)).of,
     )
     assert few == (3000, 0)
+
+
+def test_a_column_may_be_called_self() -> None:
+    """pandas' `assign` takes the names of columns as keywords, beside its own `self`."""
+    X, y = table(4)
+    X = X.rename(columns={"a": "self"})
+    schema = Schema.from_dtypes(X)
+    across = axis_of(schema["x"], X["x"])
+    plane = posterior_plane(NaiveBayes().fit(X, y), schema, across, None, fixed=X.iloc[0].to_dict(), size=5)
+    assert np.allclose(plane.posterior.sum(axis=-1), 1.0)
+    assert case_as_row(X[:1], "self")["self"].isna().all()
+    relation = b"@relation r\n@attribute self numeric\n@attribute c {no,yes}\n@data\n" + b"1,no\n2,yes\n" * 5
+    assert read_table(relation, name="r.arff", types={"self": "text"}).frame["self"].tolist()[:2] == ["1", "2"]
 
 
 @pytest.mark.slow
