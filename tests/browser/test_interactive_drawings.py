@@ -85,6 +85,7 @@ def test_a_page_that_is_left_hears_of_no_more_films(page: Page, app) -> None:
     settled(page)
     expect(page.get_by_text("after 17 iterations")).to_be_visible()
     for way in ("hard", "soft"):
+        settled(page)  # a click while the page is being drawn may be lost
         page.get_by_role("radio", name=way, exact=True).click()
         becomes(page, lambda: view_of(page).get("em_hard"), way == "hard")
         settled(page)
