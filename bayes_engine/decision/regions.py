@@ -16,9 +16,9 @@ from bayes_engine.factors import Row
 from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.progress import steps
-from bayes_engine.table.dataframes import with_columns
 from bayes_engine.table.encode import positions
 from bayes_engine.table.likelihood_traits import traits
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Level, Schema, Variable
 
 MOST_LEVELS = 100
@@ -166,7 +166,7 @@ def posterior_plane(
                 others[name] = np.array(values, dtype=object)[np.broadcast_to(which, n)]
         frame = pd.DataFrame(numbers.T, columns=numeric, copy=False)
         if others:
-            frame = with_columns(frame, others)[list(schema.features.names)]
+            frame = put(frame, others)[list(schema.features.names)]
         return model.explain(frame, given)
 
     one = explained({axis.name: (axis.ticks(1), first) for axis in (x, y) if axis is not None}, 1)

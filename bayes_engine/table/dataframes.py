@@ -6,7 +6,6 @@ is taken with its name and its kind, so that a table gives the same model whoeve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -131,16 +130,3 @@ def _compact(array: NDArray[Any]) -> NDArray[Any]:
     """Integers in the smallest type that holds them, column after column in memory: every later pass reads a column."""
     kind = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
     return np.asfortranarray(array.astype(kind) if kind.kind in "iu" else array)
-
-
-def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """The frame with these columns, whatever they are called: pandas' `assign` takes names as keywords, of which
-    `self` is taken.
-
-    >>> with_columns(pd.DataFrame({"x": [1]}), {"self": [2]}).columns.tolist()
-    ['x', 'self']
-    """
-    changed = frame.copy(deep=False)
-    for name, column in columns.items():
-        changed[name] = column
-    return changed

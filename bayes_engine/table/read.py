@@ -20,13 +20,13 @@ from bayes_engine.language import Word
 from bayes_engine.table.assemble import assemble
 from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.convert import ReadAs, convert, convert_column
-from bayes_engine.table.dataframes import with_columns
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import cut
 from bayes_engine.table.grid import Grid
 from bayes_engine.table.notes import Note, Offer, listed, note
 from bayes_engine.table.numbers import Mark
 from bayes_engine.table.parquet_arff import arff, is_arff, is_parquet, parquet, written
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable, infer_schema
 from bayes_engine.table.workbooks import workbook
 
@@ -162,7 +162,7 @@ def _otherwise(
     names = {str(frame.columns[position]) for position in columns}
     notes = [n for n in notes if n.column not in names] + [n for column in columns.values() for n in column.notes]
     values = {str(frame.columns[position]): column.values for position, column in columns.items()}
-    return with_columns(frame, values), notes
+    return put(frame, values), notes
 
 
 def _set_aside(schema: Schema, n: int) -> list[Note]:

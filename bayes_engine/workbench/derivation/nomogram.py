@@ -26,9 +26,9 @@ from bayes_engine.models.calibrated import CalibratedClassifier, Platt, Temperat
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.counted_naive_bayes import ComplementNB
 from bayes_engine.priors import given_prior
-from bayes_engine.table.dataframes import with_columns
 from bayes_engine.table.encode import encode_intervals
 from bayes_engine.table.likelihood_traits import traits
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.derive import class_order
 
@@ -241,7 +241,7 @@ def logistic_nomogram(
     for name, span in spans.items():
         column, score = rows[name], predictor[span] - at_case
         if values[name].curve:  # it is linear: at the mean it is the mean
-            middle = with_columns(case, {name: float(column.mean())})
+            middle = put(case, {name: float(column.mean())})
             mean = _linear_predictor(pipeline, middle)[0, order] - at_case
         else:
             share = column.value_counts(normalize=True).reindex(list(values[name].cells)).fillna(0.0).to_numpy()

@@ -20,14 +20,14 @@ from bayes_engine.models.network import BayesianNetwork
 from bayes_engine.models.projection import NumericRows, Projection
 from bayes_engine.models.tan import TAN
 from bayes_engine.structure.search_trace import SearchResult
-from bayes_engine.table.dataframes import with_columns
+from bayes_engine.table.roles import put
 from bayes_engine.workbench.derivation.hidden_column import HiddenColumn
 from bayes_engine.workbench.laboratory.truth import Truth
 
 
 def case_as_row(case: pd.DataFrame, target: str) -> pd.DataFrame:
     """A case (a frame of one row) as a row of a table that has the class as a column like any other: not known."""
-    return with_columns(case, {target: pd.Series([None], index=case.index, dtype=object)})
+    return put(case, {target: pd.Series([None], index=case.index, dtype=object)})
 
 
 class InUse(Protocol):
