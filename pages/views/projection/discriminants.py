@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import Message, _
+from bayes_engine.language import Message, _, current_language
 from bayes_engine.ledger import Status
 from bayes_engine.models.projection import (
     Assumptions,
@@ -29,6 +29,7 @@ from bayes_engine.models.transformed_naive_bayes import posterior_after_steps, t
 from bayes_engine.numerals import certain, number
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia
+from bayes_engine.workbench.figures.figure import Figure
 from bayes_engine.workbench.figures.projection import MOST_ROWS, losses_along_pooling, on_two_directions
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
@@ -111,7 +112,10 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
         columns = st.columns(3)
     for column, title, screen, step in zip(columns, titles, shown[:3], ("fisher", "pca", "lda"), strict=True):
         with column:
-            _screen(table, rows, screen, title, step)
+            words = (current_language(), current().labels)
+            figure = _screen_figure(table, names, objective, step, dark(), words, screen)
+            st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
+            chart(figure, key=f"screen_{step}", alt=_("rows on two directions: {title}").format(title=title))
     if objective == "trace-ratio":
         steps = " → ".join(dict.fromkeys(number(v, 6) for v in shown.fisher.trace))
         st.markdown(_("The trace ratio, step by step: {steps}. It never falls.").format(steps=steps))
@@ -136,13 +140,17 @@ def discriminant_planes(table: active.FittableTable, names: tuple[str, ...]) -> 
     rows_left_out(rows)
 
 
-def _screen(table: active.FittableTable, rows: NumericRows, screen: PlaneProjection, title: str, step: str) -> None:
-    st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
+@cached(max_entries=12)
+def _screen_figure(
+    table: active.FittableTable, names: tuple[str, ...], objective: str, step: str, on_dark: bool,
+    language: tuple[str, str], _screen: PlaneProjection,
+) -> Figure:  # fmt: skip
+    """In a `language`, with its names or the file's."""
+    rows = rows_of(table, names)
     places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in rows.classes]
     axis = _("PC {k} · {share} of the variance") if step == "pca" else _("direction {k} · {share} of J")
-    axes = [axis.format(k=k + 1, share=f"{share:.1%}") for k, share in enumerate(screen.explained)]
-    figure = on_two_directions(screen, rows.y.tolist(), places, axes=(axes[0], axes[1]), dark=dark())
-    chart(figure, key=f"screen_{step}", alt=_("rows on two directions: {title}").format(title=title))
+    axes = [axis.format(k=k + 1, share=f"{share:.1%}") for k, share in enumerate(_screen.explained)]
+    return on_two_directions(_screen, rows.y.tolist(), places, axes=(axes[0], axes[1]), dark=on_dark)
 
 
 # from LDA to QDA ------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from pages.active.projected import Line, along, columns_in_use
 from pages.components.axes import choose_axes
 from pages.components.component import component, ink, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import change, current
 from pages.runtime.widgets import bound_to, control
@@ -99,32 +100,41 @@ def draw_line(table: active.FittableTable, names: tuple[str, str], line: Line) -
 
 def _drawn(table: active.FittableTable, names: tuple[str, str], line: Line) -> dict[str, Any]:
     projection, rows = line.projection, line.projection.numbers
-    n = len(projection.points)
-    kept = range(n) if n <= MOST_POINTS else sorted(random.Random(0).sample(range(n), MOST_POINTS))
-    points = projection.points[list(kept)].tolist()
-    low, high = projection.points.min(axis=0).tolist(), projection.points.max(axis=0).tolist()
-    margins = [0.05 * (b - a) for a, b in zip(low, high, strict=True)]
     places = [table.classes.index(c) for c in rows.classes]
     x, y = (clean(table.column(n), 40) + (f" ({clean(u, 20)})" if (u := table.unit(n)) else "") for n in names)
-    return {
+    return _geometry(table, names, current().seen(keys.LINE_UNITS), projection) | {
         "x": x,
         "y": y,
-        "mean": projection.mean.tolist(),
-        "scale": projection.scale.tolist(),
-        "range": [[a - m, b + m] for a, b, m in zip(low, high, margins, strict=True)],
-        "points": [
-            [float(f"{a:.5g}"), float(f"{b:.5g}"), int(rows.y[i])] for (a, b), i in zip(points, kept, strict=True)
-        ],
         "classes": [
             ink(clean(table.class_(c), 40), k) | {"glyph": k} for c, k in zip(rows.classes, places, strict=True)
         ],
-        "means": projection.means.tolist(),
-        "within": projection.within.tolist(),
-        "between": projection.between.tolist(),
         "directions": _directions(projection),
         "angle": line.angle,
-        "best": projection.fisher,
         "words": _words(),
+    }
+
+
+@cached(max_entries=16)
+def _geometry(
+    table: active.FittableTable, names: tuple[str, str], standardized: bool | None, _projection: Projection
+) -> dict[str, Any]:
+    """What the drawing is sent of the rows and of J, which no angle changes."""
+    rows, n = _projection.numbers, len(_projection.points)
+    drawn = range(n) if n <= MOST_POINTS else sorted(random.Random(0).sample(range(n), MOST_POINTS))
+    points = _projection.points[list(drawn)].tolist()
+    low, high = _projection.points.min(axis=0).tolist(), _projection.points.max(axis=0).tolist()
+    margins = [0.05 * (b - a) for a, b in zip(low, high, strict=True)]
+    return {
+        "mean": _projection.mean.tolist(),
+        "scale": _projection.scale.tolist(),
+        "range": [[a - m, b + m] for a, b, m in zip(low, high, margins, strict=True)],
+        "points": [
+            [float(f"{a:.5g}"), float(f"{b:.5g}"), int(rows.y[i])] for (a, b), i in zip(points, drawn, strict=True)
+        ],
+        "means": _projection.means.tolist(),
+        "within": _projection.within.tolist(),
+        "between": _projection.between.tolist(),
+        "best": _projection.fisher,
     }
 
 
