@@ -8,18 +8,21 @@ Space or Enter), and it loads 268 kB of packed scripts where this takes 6.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import _, current_language
 from bayes_engine.numerals import plain
 from bayes_engine.table.roles import put
 from pages import active
 from pages.components.component import component, last_message, read_message, read_position
 from pages.runtime.cache import cached, content_key
 from pages.runtime.escape import clean
+from pages.runtime.state import current
 
 FEW = 200
 """Of a table up to so many rows, and of so many columns as below, every cell is text; a larger one is a data grid."""
@@ -127,31 +130,68 @@ def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:
     return clean(cell, 200)
 
 
+@dataclass(frozen=True)
+class RowsBehind:
+    """The `n` rows behind a number, or the first `MOST` of them, by their numbers in the table. They go by a `key`."""
+
+    key: tuple[Any, ...]
+    frame: pd.DataFrame
+    n: int
+
+
+class _Shown(NamedTuple):
+    """Rows on screen: `lines` of text, or a `grid` of `n` rows, an Arrow table where its columns allow one."""
+
+    heads: list[Head]
+    lines: list[list[str]]
+    grid: Any
+    n: int
+
+
 def rows(
-    table: active.FittableTable, frame: pd.DataFrame, *, of: object, height: int, n: int = 0, made: Sequence[str] = ()
-) -> None:
-    """The very rows of a table, or the first of `n`, `made` being columns of numbers that were computed from
-    them. Many rows are a data grid that can be sorted, a new one where they are rows `of` something else, as it keeps
-    its widths."""
-    shown = with_screen_names(table, frame.iloc[:MOST])
-    if max(n, len(frame)) > MOST:
+    table: active.FittableTable, behind: RowsBehind, first: Sequence[str], *, of: object, height: int,
+    made: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """The very rows of a table behind a number, some columns `first`; `made` are columns of numbers that were computed
+    from them. Many rows are a data grid that can be sorted, a new one where they are rows `of` something else, as it
+    keeps its widths."""
+    if behind.n > MOST:
         st.caption(_("The first {n} are shown.").format(n=MOST))
-    if len(shown) > FEW or shown.shape[1] > NARROW:
+    shown = _shown(table, behind, tuple(first), tuple(made), (current_language(), current().labels))
+    if shown.grid is not None:
         st.dataframe(
-            shown,
+            shown.grid,
             placeholder="·",
-            height=table_height(len(shown), height),
+            height=table_height(shown.n, height),
             key=f"rows_{content_key(of)}",
             alt=_("the rows counted"),
             column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
         )
         return
+    label = _("the rows counted")
+    word_table(shown.heads, shown.lines, key="rows_counted", label=label, height=height, narrow=True)
+
+
+@cached(max_entries=32)
+def _shown(
+    table: active.FittableTable, behind: RowsBehind, first: tuple[str, ...], made: tuple[str, ...],
+    language: tuple[str, str],
+) -> _Shown:  # fmt: skip
+    """In a `language`, with its names or the file's."""
+    frame = behind.frame.rename_axis(_("row"))
+    ordered = [*first, *(name for name in frame.columns if name not in first)]
+    shown = with_screen_names(table, frame[ordered])
+    if len(shown) > FEW or shown.shape[1] > NARROW:
+        try:
+            return _Shown([], [], pa.Table.from_pandas(shown), len(shown))
+        except (pa.ArrowException, OverflowError):  # cells of several types, or beyond 64 bits: Streamlit writes texts
+            return _Shown([], [], shown, len(shown))
     right = [pd.api.types.is_numeric_dtype(shown[n].dtype) for n in shown]
     heads = [Head(str(shown.index.name or ""), right=True)]
     heads += [Head(str(n), right=r) for n, r in zip(shown, right, strict=True)]
     cells = [[_cell(v, n in made) for v in shown[n]] for n in shown]
     lines = [[str(number), *line] for number, line in zip(shown.index, zip(*cells, strict=True), strict=True)]
-    word_table(heads, lines, key="rows_counted", label=_("the rows counted"), height=height, narrow=True)
+    return _Shown(heads, lines, None, len(shown))
 
 
 def _cell(value: Any, made: bool) -> str:
@@ -184,38 +224,24 @@ def grid(columns: Mapping[str, tuple[Sequence[Any], Any]], *, key: str, alt: str
     )
 
 
-def rows_behind(
-    table: active.FittableTable, of: tuple[Any, ...], chosen: Callable[[pd.DataFrame], pd.DataFrame]
-) -> tuple[pd.DataFrame, int]:
-    """The rows, by their numbers in the table, that are `chosen` from those that models are fitted to, with their class
-    and weight; or the first `MOST` of them; and how many there are. `of` stands for the choice; which rows it takes is
-    kept, for a table may be long."""
-    places, n = _places(table, of, chosen)
-    few = _with_class_and_weight(table, places).set_axis(table.parts.rows[places] + 1, axis=0)
-    return chosen(few.rename_axis(_("row"))), n
-
-
 @cached(max_entries=32)
-def _places(
+def rows_behind(
     table: active.FittableTable, of: tuple[Any, ...], _chosen: Callable[[pd.DataFrame], pd.DataFrame]
-) -> tuple[Any, int]:
-    whole = _with_class_and_weight(table, slice(None))
-    rows = _chosen(whole.set_axis(pd.RangeIndex(len(whole)), axis=0))
-    return rows.index[:MOST].to_numpy(copy=True), len(rows)
+) -> RowsBehind:
+    """The rows that are chosen from those that models are fitted to, with their class and weight. `of` stands for the
+    choice; a table may be long."""
+    parts = table.parts
+    besides = {parts.target.name: parts.y}
+    if parts.weight is not None:
+        besides[str(parts.weight.name)] = parts.weight
+    rows = _chosen(put(parts.X, besides).set_axis(parts.rows + 1, axis=0))
+    return RowsBehind(of, rows.iloc[:MOST].copy(), len(rows))
 
 
 @cached(max_entries=64)
 def rows_in_class(table: active.FittableTable, label: Any) -> int:
     """How many rows a class has."""
     return int((table.parts.y == label).sum())
-
-
-def _with_class_and_weight(table: active.FittableTable, places: Any) -> pd.DataFrame:
-    parts = table.parts
-    besides = {parts.target.name: parts.y.iloc[places]}
-    if parts.weight is not None:
-        besides[str(parts.weight.name)] = parts.weight.iloc[places]
-    return put(parts.X.iloc[places], besides)
 
 
 def table_height(rows: int, most: int) -> int:

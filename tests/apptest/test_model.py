@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import dataset_info, dataset_names
@@ -521,8 +522,20 @@ def test_rows_behind_a_number_are_looked_for_once_in_a_long_table(monkeypatch: p
     number = next(v.name for v in table.features if v.numeric)
     there = np.flatnonzero((table.parts.X[number] > 0.5).to_numpy())
     for _time in range(2):
-        rows, n = tables.rows_behind(table, ("dense", "in a test"), chosen)
-        assert n == len(there) > 3 and rows.index.tolist() == (there[:3] + 1).tolist()
+        behind = tables.rows_behind(table, ("dense", "in a test"), chosen)
+        rows = behind.frame
+        assert behind.n == len(there) > 3 and rows.index.tolist() == (there[:3] + 1).tolist()
         assert rows["double"].tolist() == (2 * table.parts.X[number].iloc[there[:3]]).tolist()
         assert rows[table.target.name].tolist() == table.parts.y.iloc[there[:3]].tolist()
-    assert looked == [17, 3, 3]
+    assert looked == [17]
+
+
+def test_rows_that_are_no_arrow_table_are_a_grid_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = active.fittable(active.in_use(State(table="watermelon3")))
+    monkeypatch.setattr(tables, "FEW", 3)
+    cells = pd.DataFrame({"mixed": [1, "1", 2.5, 10**400, None]}, index=pd.Index([4, 7, 8, 9, 17]))
+    drawn: list[pd.DataFrame] = []
+    monkeypatch.setattr(tables.st, "dataframe", lambda shown, **_: drawn.append(shown))
+    tables.rows(table, tables.RowsBehind(("mixed",), cells, 5), ["mixed"], of="mixed", height=200)
+    assert convert_pandas_df_to_arrow_bytes(drawn[0]) and drawn[0]["mixed"].tolist() == cells["mixed"].tolist()
+    assert drawn[0].index.tolist() == [4, 7, 8, 9, 17]

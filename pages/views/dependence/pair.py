@@ -225,11 +225,10 @@ def _rows(table: active.FittableTable, cells: Contingency, cell: tuple[int, int,
     k, i, j = cell
     values = ((cells.a, cells.levels_a[i]), (cells.b, cells.levels_b[j]))
     of = (*((v.name, v.cuts, value) for v, value in values), cells.target, cells.classes[k])
-    rows, n = rows_behind(table, of, lambda whole: cells.rows(whole, *cell))
+    behind = rows_behind(table, of, lambda whole: cells.rows(whole, *cell))
     held = [_holds(table, cells.a, cells.levels_a[i]), _holds(table, cells.b, cells.levels_b[j])]
     if cells.classes[k] is not None:
         held.append(f"{column_name(table, cells.target)} = {md(table.class_(cells.classes[k]), 40)}")
-    st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=n))
+    st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=behind.n))
     first = [cells.a.name, cells.b.name, cells.target]
-    shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    rows_of(table, shown, of=(*first, cell), height=320, n=n)
+    rows_of(table, behind, first, of=(*first, cell), height=320)

@@ -348,7 +348,7 @@ def _rows_behind(
     parts, column = table.parts, estimates.variable.name
     given = tuple((cell.variable.name, cell.value, cell.raw) for cell in estimates.given)
     of = (fitted.key, column, given, step.row.kind, step.value, label)
-    rows, n = tables.rows_behind(table, of, lambda whole: rows_of(estimates, whole, step, label))
+    behind = tables.rows_behind(table, of, lambda whole: rows_of(estimates, whole, step, label))
     of_class = tables.rows_in_class(table, label)
     alike = isinstance(estimates, LevelConditionals) and estimates.alike
     condition = "" if alike else md(table.given_class(label))
@@ -357,13 +357,12 @@ def _rows_behind(
     whole_class = isinstance(estimates, GaussianConditionals) and estimates.borrowed(estimates.classes.index(label))
     condition = " · ".join([condition, *(() if whole_class else _conditions(table, estimates.given))])
     share = (
-        _("{n} of the {all} rows of the table").format(n=n, all=len(parts.y))
+        _("{n} of the {all} rows of the table").format(n=behind.n, all=len(parts.y))
         if alike
-        else _("{n} of the {all} rows of this class").format(n=n, all=of_class)
+        else _("{n} of the {all} rows of this class").format(n=behind.n, all=of_class)
     )
     st.markdown(f"**{condition}** · {share}")
     own = {*parts.X.columns, parts.target.name, *(() if parts.weight is None else (parts.weight.name,))}
-    made = [name for name in rows.columns if name not in own]
+    made = [name for name in behind.frame.columns if name not in own]
     first = [column, *made, parts.target.name, *(cell.variable.name for cell in estimates.given)]
-    shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    tables.rows(table, shown, of=(column, str(step.value), str(label)), height=LIST, n=n, made=made)
+    tables.rows(table, behind, first, of=(column, str(step.value), str(label)), height=LIST, made=made)

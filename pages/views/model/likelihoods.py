@@ -404,17 +404,16 @@ def _rows(
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
     parts, label, column = table.parts, estimates.classes[k], estimates.variable.name
     of = (fitted.key, column, label, term)
-    rows, n = tables.rows_behind(table, of, lambda whole: rows_of_class(estimates, whole, label, term))
+    behind = tables.rows_behind(table, of, lambda whole: rows_of_class(estimates, whole, label, term))
     of_class = tables.rows_in_class(table, label)
     with_term = _("with «{term}»").format(term=md(shown(term), 40)) if term else ""
     if isinstance(estimates, ShareTable) and term:
         column, with_term = term, f"{md(table.column(term), 40)} > 0"
     heading = [md(table.given_class(label)), *([with_term] if term else [])]
-    share = _("{n} of the {all} rows of this class").format(n=n, all=of_class)
+    share = _("{n} of the {all} rows of this class").format(n=behind.n, all=of_class)
     if isinstance(estimates, WordTable) and estimates.complement:
         heading[0] = f"{md(table.column(parts.target.name), 40)} ≠ {md(table.class_(label), 40)}"
-        share = _("{n} of the {all} rows of all other classes").format(n=n, all=len(parts.y) - of_class)
+        share = _("{n} of the {all} rows of all other classes").format(n=behind.n, all=len(parts.y) - of_class)
     st.markdown(f"**{' · '.join(heading)}** · {share}")
-    first = [*(["×"] if "×" in rows else []), column, parts.target.name]
-    ordered = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    tables.rows(table, ordered, of=(column, str(label), term), height=TALLEST, n=n)
+    first = [*(["×"] if "×" in behind.frame else []), column, parts.target.name]
+    tables.rows(table, behind, first, of=(column, str(label), term), height=TALLEST)
