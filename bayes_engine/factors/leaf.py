@@ -258,7 +258,7 @@ def cells_of(table: Array, domains: Sequence[Domain], hidden: tuple[str, ...], X
     known = [a for a in range(1, table.ndim) if a not in free]
     for a in free:  # nothing hidden is unseen
         table = np.delete(table, -1, axis=a)
-    flat = as_one((domains[a - 1].places(X) for a in known), [table.shape[a] for a in known], X.n)
+    flat = as_one((domains[a - 1].places(X) for a in known), [table.shape[a] for a in known], X.n).astype(np.intp)
     turned = table.transpose(0, *known, *free)
     cells = turned.reshape(len(table), -1, *turned.shape[1 + len(known) :])
     return np.moveaxis(np.take(cells, flat, axis=1), 0, 1)

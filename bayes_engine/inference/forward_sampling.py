@@ -90,7 +90,7 @@ def _drawn(
     n = x.shape[1]
     weight = np.zeros(n)
     for node in nodes:
-        code = as_one((x[parent] for parent in node.parents), node.sizes, n)
+        code = as_one((x[parent] for parent in node.parents), node.sizes, n).astype(np.intp)
         given = evidence[node.column]
         if given != HIDDEN:
             x[node.column] = given

@@ -121,19 +121,20 @@ def known_codes(table: Table, name: str) -> NDArray[Any]:
     return np.where(codes == strange, MISSING, codes) if len(codes) and codes.max() == strange else codes
 
 
-def joint_codes(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
+def joint_codes(table: Table, names: Sequence[str]) -> NDArray[Any]:
     """(n,) the codes of several columns as one number, the last of them running fastest."""
     return as_one((known_codes(table, n) for n in names), [1 + len(table.schema[n].levels) for n in names], table.n)
 
 
-def as_one(columns: Iterable[NDArray[Any]], sizes: Sequence[int], n: int) -> NDArray[np.intp]:
-    """(n,) the codes in these columns (n,), each below its size, as one number, the last of them running fastest."""
+def as_one(columns: Iterable[NDArray[Any]], sizes: Sequence[int], n: int) -> NDArray[Any]:
+    """(n,) the codes in these columns (n,), each below its size, as one number, the last of them running fastest; in
+    few bytes."""
     cells = math.prod(sizes)
     joint = np.zeros(n, dtype=np.min_scalar_type(cells) if cells < 2**32 else np.intp)  # narrow numbers add up faster
     for codes, size in zip(columns, sizes, strict=True):
         joint *= size
         np.add(joint, codes, out=joint, casting="unsafe")
-    return joint.astype(np.intp, copy=False)
+    return joint
 
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -18,10 +18,10 @@ import numpy as np
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
-from bayes_engine.stats.counts import JOINT_CELLS, MOST_CELLS, ByName, joint_codes
+from bayes_engine.stats.counts import MOST_CELLS, ByName, as_one, joint_codes, known_codes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
-from bayes_engine.table.encode import Table
+from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Schema
 
 MOST_BYTES = 2e9
@@ -29,6 +29,9 @@ MOST_BYTES = 2e9
 
 MOST_SECONDS = 1800.0
 """The longest that counting and estimating them may be expected to take on one core."""
+
+PAIR_CELLS = 2**16
+"""Two groups of columns are counted together in a table of at most this many cells."""
 
 Name = tuple[str, ...]
 
@@ -137,33 +140,47 @@ def _affordable(cells: float) -> None:
 
 def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Name, Array]:
     """All pairs by groups of columns: every two groups share one joint code, counted once, and the tables of the pairs
-    in it are its margins (of whole numbers, so exact)."""
+    in it are its margins (of whole numbers, so exact). A column without a missing cell has no slot for it there."""
     sizes = {v.name: 1 + len(v.levels) for v in table.schema if any(v.name in pair for pair in pairs)}
-    groups = _groups(sizes, math.isqrt(min(table.n, JOINT_CELLS) // labels.n_classes))
-    cells = [math.prod(sizes[n] for n in group) for group in groups]
+    columns = {name: known_codes(table, name) for name in sizes}
+    least = {name: int(table.n > 0 and codes.min() > MISSING) for name, codes in columns.items()}
+    extents = {name: size - least[name] for name, size in sizes.items()}
+    groups = _groups(extents, math.isqrt(min(table.n, PAIR_CELLS) // labels.n_classes))
+    cells = [math.prod(extents[n] for n in group) for group in groups]
     kind = np.min_scalar_type(labels.n_classes * math.prod(sorted(cells)[-2:]))  # narrow numbers are fast to add
-    codes = [joint_codes(table, group).astype(kind) for group in groups]
+    codes = [
+        as_one((columns[n] - least[n] for n in group), [extents[n] for n in group], table.n).astype(kind, copy=False)
+        for group in groups
+    ]
     narrow = labels if labels.codes is None else replace(labels, codes=labels.codes.astype(kind))
-    left, tables = set(pairs), dict[Name, Array]()
+    left = set(pairs)
+    tables = {pair: np.zeros((labels.n_classes, *(sizes[n] for n in pair))) for pair in pairs}
     for a, b in steps(combinations(range(len(groups)), 2), math.comb(len(groups), 2)):
         both = groups[a] + groups[b]
-        shared = left.intersection(combinations(both, 2))
-        if not shared:
+        if left.isdisjoint(combinations(both, 2)):
             continue
         cube = narrow.tally(codes[a] * cells[b] + codes[b], cells[a] * cells[b])
-        cube = cube.reshape(-1, *(sizes[n] for n in both))
-        for pair in shared:
-            tables[pair] = cube.sum(axis=tuple(1 + k for k, n in enumerate(both) if n not in pair))
-        left -= shared
+        cube = cube.reshape(-1, *(extents[n] for n in both))
+        for part in (groups[a], groups[b], *((n, *groups[b]) for n in groups[a])):  # smaller tables, whose margins …
+            if shared := left.intersection(combinations(part, 2)):
+                smaller = _margin(cube, both, part)
+                for pair in shared:  # … are sooner summed
+                    tables[pair][:, least[pair[0]] :, least[pair[1]] :] = _margin(smaller, part, pair)
+                left -= shared
     return tables
 
 
+def _margin(table: Array, names: Name, kept: Name) -> Array:
+    """(C, one axis for each of the names kept) the sums of a table (C, one axis for each of the names)."""
+    return np.asarray(table.sum(axis=tuple(axis for axis, n in enumerate(names, start=1) if n not in kept)))
+
+
 def _groups(sizes: Mapping[str, int], most: int) -> list[Name]:
-    """Neighbouring columns with at most so many joint cells, or one alone; two groups at least."""
+    """Neighbouring columns with at most so many joint cells, or one alone; two groups at least, the last maybe empty."""
     groups: list[Name] = []
     for name, size in sizes.items():
-        if len(groups) > 1 and size * math.prod(sizes[n] for n in groups[-1]) <= most:
+        if groups and size * math.prod(sizes[n] for n in groups[-1]) <= most:
             groups[-1] += (name,)
         else:
             groups.append((name,))
-    return groups
+    return groups if len(groups) > 1 else [*groups, ()]

@@ -255,7 +255,7 @@ class FamilyCounts:
         return blocks
 
     def _tally(self, codes: NDArray[Any], size: int) -> Array:
-        return np.bincount(codes, self._weight, minlength=size).astype(float)
+        return np.bincount(codes.astype(np.intp, copy=False), self._weight, minlength=size).astype(float)
 
 
 def _packed(codes: NDArray[Any], wanted: Sequence[int]) -> NDArray[np.uint64]:

@@ -35,7 +35,7 @@ class Labels:
         if self.soft is not None:
             return np.stack([np.bincount(codes, r, minlength=size) for r in self.soft.T])
         assert self.codes is not None
-        joint = self.codes * size + codes
+        joint = (self.codes * size + codes).astype(np.intp, copy=False)  # what bincount would do, but slowly
         flat = np.bincount(joint, self.weight, minlength=self.n_classes * size)
         return flat.reshape(self.n_classes, size).astype(float)
 

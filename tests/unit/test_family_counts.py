@@ -15,7 +15,7 @@ from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.stats.families import Families, all_pairs, count_cells, count_families, in_order
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.stats.labels import Labels
-from bayes_engine.table.encode import encode
+from bayes_engine.table.encode import Table, encode
 from bayes_engine.table.schema import Schema, Variable
 from tests.conftest import examples
 
@@ -48,6 +48,24 @@ def test_every_cell_row_by_row(case: Any) -> None:
             places = (LEVELS[n].index(row[n]) + 1 if row[n] in LEVELS[n] else 0 for n in name)
             want[(labels.codes[i], *places)] += weight[i]
         np.testing.assert_allclose(found[name], want, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("d", [2, 3, 8, 17])
+def test_pairs_counted_by_groups_of_columns(d: int) -> None:
+    """Columns of one level to nine, every third without a missing cell."""
+    rng = np.random.default_rng(d)
+    n, sizes = 3000, np.resize([3, 2, 9, 5, 1, 4], d)
+    codes = {f"x{j}": rng.integers(int(j % 3 == 0), 1 + size, n).astype(np.uint8) for j, size in enumerate(sizes)}
+    schema = Schema(
+        tuple(Variable(name, "categorical", tuple(range(s))) for name, s in zip(codes, sizes.tolist(), strict=True))
+    )
+    y = rng.integers(0, 3, n)
+    tables = count_families(Table(schema, tuple(codes.values()), n), Labels(3, y), all_pairs(schema))
+    assert len(tables) == d * (d - 1) // 2
+    for (a, b), table in tables.items():
+        want = np.zeros(table.shape)
+        np.add.at(want, (y, codes[a], codes[b]), 1)
+        np.testing.assert_array_equal(table, want)
 
 
 @examples(25)
