@@ -180,7 +180,7 @@ def counted(table: Table, weight: Array | None, graph: DAG) -> SufficientStatist
     """The statistics of the rows for the families of a graph, each of the rows that show all of it."""
     labels = Labels(1, np.zeros(table.n, dtype=np.intp), weight)
     families = Families(count_families(table, labels, wider(table.schema, graph)))
-    return replace(collect(table, labels, ONE), families=families)
+    return collect(table, labels, ONE, families)
 
 
 # EM -------------------------------------------------------------------------------------------------------------------

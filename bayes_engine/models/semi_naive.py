@@ -93,7 +93,7 @@ class SemiNaive(GenerativeClassifier):
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> SufficientStatistics:
         refuse_beyond(X.schema, labels.n_classes, X.n, self.cost)
-        return replace(collect(X, labels, target), families=self._families(X, labels, self._wider()))
+        return collect(X, labels, target, self._families(X, labels, self._wider()))
 
     def _families(self, X: Table, labels: Labels, wider: Collection[Name]) -> Families:
         """Tables of all pairs and of the families in `wider`; moments within the levels of each of their parents."""

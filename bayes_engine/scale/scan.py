@@ -93,7 +93,7 @@ def count_given(
     tables = [name for name in names if discrete.issuperset(name)]
     cells = {tuple(n for n in name if n in discrete) for name in names if not discrete.issuperset(name)}
     families = Families(count_families(table, labels, tables), count_cells(table, labels, sorted(cells)))
-    return replace(collect(table, labels, target), families=families)
+    return collect(table, labels, target, families)
 
 
 class Progress(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.stats.counts import Counts, count, less, widen
-from bayes_engine.stats.families import Families
+from bayes_engine.stats.families import Families, margins
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
 from bayes_engine.stats.scatter import Scatter
@@ -97,8 +97,9 @@ class SufficientStatistics:
         )
 
 
-def collect(table: Table, labels: Labels, target: Variable) -> SufficientStatistics:
-    """The statistics of an encoded table with its class memberships; `target.levels` names the classes in order.
+def collect(table: Table, labels: Labels, target: Variable, families: Families | None = None) -> SufficientStatistics:
+    """The statistics of an encoded table with its class memberships; `target.levels` names the classes in order. Those
+    of its `families` are taken in, where they are counted; with tables of all pairs, single columns are their margins.
 
     Raises TableError on an infinite cell.
 
@@ -110,12 +111,14 @@ def collect(table: Table, labels: Labels, target: Variable) -> SufficientStatist
     >>> stats.class_weight.tolist(), (stats + stats).counts.tables["sound"].tolist()  # slot 0: missing
     ([1.0, 2.0], [[0.0, 2.0, 0.0], [0.0, 2.0, 2.0]])
     """
+    families = families or Families()
     return SufficientStatistics(
         table.schema,
         target,
         labels.by_class,
-        count(table, labels),
+        Counts(single) if (single := margins(table.schema, families.tables)) else count(table, labels),
         moments(table, labels),
+        families,
         values=values(table, labels),
         texts=text_terms(table, labels),
     )

@@ -124,6 +124,15 @@ def all_pairs(schema: Schema) -> list[Name]:
     return list(combinations((v.name for v in schema if v.discrete), 2))
 
 
+def margins(schema: Schema, tables: Mapping[Name, Array]) -> dict[str, Array]:
+    """The tables (C, 1 + S) of every discrete column, from those of the first with each other; empty where one of these
+    is not among `tables`, or there is no other column."""
+    first, *others = [v.name for v in schema if v.discrete] or [""]
+    if not others or any((first, name) not in tables for name in others):
+        return {}
+    return {first: tables[first, others[0]].sum(axis=2)} | {name: tables[first, name].sum(axis=1) for name in others}
+
+
 def in_order(schema: Schema, names: Sequence[str]) -> Name:
     """A family's name: its columns in the schema's order."""
     return tuple(sorted(names, key=schema.position.__getitem__))
@@ -176,7 +185,8 @@ def _margin(table: Array, names: Name, kept: Name) -> Array:
 
 
 def _groups(sizes: Mapping[str, int], most: int) -> list[Name]:
-    """Neighbouring columns with at most so many joint cells, or one alone; two groups at least, the last maybe empty."""
+    """Neighbouring columns with at most so many joint cells, or one alone; two groups at least, one of them maybe
+    empty."""
     groups: list[Name] = []
     for name, size in sizes.items():
         if groups and size * math.prod(sizes[n] for n in groups[-1]) <= most:
