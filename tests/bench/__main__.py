@@ -1,6 +1,6 @@
 """All benchmarks in one go, each with its table, and all goals together at the end.
 
-    python -m tests.bench [--minutes 29] [--write | --dry] [parts of names]
+    python -m tests.bench [--minutes 40] [--write | --dry] [parts of names]
 
 What a visitor feels comes first: the start beside a bare Streamlit app and the import beside scikit-learn, a click on
 eleven pages, 30 and 100 visitors, a long CSV beside pandas. Each benchmark runs in processes of its own, with one
@@ -34,7 +34,7 @@ from tests.bench.goals import HOLDS, MISSED, Goal, goal_in
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / ".github" / "BENCHMARKS.md"
 BEGIN, END = "<!-- measured by python -m tests.bench -->", "<!-- end -->"
-MINUTES = 29.0
+MINUTES = 40.0
 GRACE = 10.0
 """Seconds in which a benchmark that is over its limit may end itself."""
 FIRST: dict[str, tuple[float, tuple[str, ...]]] = {
@@ -45,7 +45,7 @@ FIRST: dict[str, tuple[float, tuple[str, ...]]] = {
 }
 """What a visitor feels: minutes at most, and arguments."""
 OTHERS: dict[str, tuple[float, tuple[str, ...]]] = {
-    "bench_faults": (4.0, ()),
+    "bench_faults": (6.0, ()),
     "bench_naive_bayes": (2.0, ()),
     "bench_counted": (4.0, ()),
     "bench_gaussian": (2.0, ()),
