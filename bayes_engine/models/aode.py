@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.class_prior import ClassPrior
+from bayes_engine.factors.leaf import Domain
 from bayes_engine.inference.averaged import AveragedFactor, Member
 from bayes_engine.logspace import Array
 from bayes_engine.models.semi_naive import SemiNaive, varying
@@ -72,27 +73,32 @@ class AODE(SemiNaive):
                 "smoothing='joint' takes numbers; take Dirichlet.m_estimate(m, base='uniform'), or "
                 "smoothing='factored'"
             )
-        members = tuple(self._member(stats, stats.schema[name], priors) for name in self._super_parents(stats))
+        domains, children = self._domains(stats), varying(stats)
+        members = tuple(self._member(stats, name, domains, children, priors) for name in self._super_parents(stats))
         naive = self._directed(stats, {})
         return AveragedFactor(self._prior(stats), members, naive, least)
 
     def _member(
-        self, stats: SufficientStatistics, variable: Variable, priors: Mapping[str | None, Dirichlet]
+        self,
+        stats: SufficientStatistics,
+        super_parent: str,
+        domains: Mapping[str, Domain],
+        children: Sequence[Variable],
+        priors: Mapping[str | None, Dirichlet],
     ) -> Member:
-        domain = self._domain(stats, variable)
-        counts = domain.counted(stats.counts.tables[variable.name], 1)
+        domain = domains[super_parent]
+        counts = domain.counted(stats.counts.tables[super_parent], 1)
         joint = self.smoothing == "joint"
         share = max(domain.size, 1) if joint else 1
         families = []
-        for v in varying(stats):
-            if v.name != variable.name:
-                prior = priors[v.name]
+        for v in children:
+            if v.name != super_parent:
+                prior, own = priors[v.name], domains.get(v.name)
                 if joint:
-                    own = max(self._domain(stats, v).size, 1) if v.discrete else 1
-                    prior = replace(prior, amount=prior.amount / (share * own))
-                families.append(self._family(stats, v, (variable.name,), prior))
+                    prior = replace(prior, amount=prior.amount / (share * (max(own.size, 1) if own else 1)))
+                families.append(self._family(stats, v, own, (domain,), prior))
         shape = counts.shape if self._prior_given else (counts.size,)
-        alpha = priors[variable.name].per_level(shape) / share
+        alpha = priors[super_parent].per_level(shape) / share
         return Member(domain, counts, alpha, self._prior_given, tuple(families))
 
     def _prior(self, stats: SufficientStatistics) -> ClassPrior:

@@ -119,8 +119,7 @@ class BayesianNetworkClassifier(SemiNaive):
 
     def nodes_of(self, stats: SufficientStatistics) -> dict[str, bool]:
         """The discrete columns that a search is over, beside the class, and whether a missing cell is a level there."""
-        domains = {v.name: self._domain(stats, v) for v in stats.schema if v.discrete}
-        return {name: domain.missing_is_level for name, domain in domains.items() if domain.size}
+        return {name: domain.missing_is_level for name, domain in self._domains(stats).items() if domain.size}
 
     def search_options(self, stats: SufficientStatistics) -> SearchOptions:
         """What the search is told: a stated class prior leaves no room for parents of the class."""
@@ -235,12 +234,12 @@ class BayesianNetworkClassifier(SemiNaive):
 
     def _above(self, stats: SufficientStatistics) -> ConditionalPrior | None:
         """P(c | pa(c)) from the statistics; None where the class has no parents."""
-        parents = tuple(n for n in self.graph_.parents[stats.target.name] if self._domain(stats, stats.schema[n]).size)
-        if not parents:
+        domains = self._domains(stats)
+        above = tuple(domains[n] for n in self.graph_.parents[stats.target.name] if domains[n].size)
+        if not above:
             return None
-        turned = self._counted(stats, parents)
+        turned = self._counted(stats, above)
         alpha = dirichlet(self.alpha).per_level((*turned.shape[1:], len(turned)))
-        above = tuple(self._domain(stats, stats.schema[n]) for n in parents)
         return ConditionalPrior(stats.target, turned, alpha, above)
 
     def _warn_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:

@@ -126,38 +126,48 @@ class SemiNaive(GenerativeClassifier):
 
     def _directed(self, stats: SufficientStatistics, structure: Structure) -> DirectedFactor:
         """The families along a graph; a column without a single value is nobody's parent."""
-        there = {v.name for v in stats.schema if v.discrete and self._domain(stats, v).size}
-        families = []
+        domains, families = self._domains(stats), []
         for v in varying(stats):
-            parents = tuple(name for name in structure.get(v.name, ()) if name in there)
-            families.append(self._family(stats, v, parents, dirichlet(self.alpha, v.name)))
+            above = tuple(domains[name] for name in structure.get(v.name, ()) if name in domains and domains[name].size)
+            families.append(self._family(stats, v, domains.get(v.name), above, dirichlet(self.alpha, v.name)))
         return DirectedFactor(self._prior(stats), tuple(families))
 
+    def _domains(self, stats: SufficientStatistics) -> dict[str, Domain]:
+        """The places of every discrete column."""
+        return {v.name: self._domain(stats, v) for v in stats.schema if v.discrete}
+
     def _family(
-        self, stats: SufficientStatistics, variable: Variable, parents: tuple[str, ...], prior: Dirichlet
+        self,
+        stats: SufficientStatistics,
+        variable: Variable,
+        own: Domain | None,
+        above: tuple[Domain, ...],
+        prior: Dirichlet,
     ) -> Leaf:
-        """P(column | class, parents) from the statistics."""
-        above = tuple(self._domain(stats, stats.schema[name]) for name in parents)
-        if variable.textual or traits(variable).by_value:
-            refuse_parents(str(variable.likelihood), variable, parents)
-        if not variable.discrete:
+        """P(column | class, parents) from the statistics; the column's `own` places where it is discrete, and those of
+        its parents."""
+        if own is None:
+            parents = tuple(d.variable.name for d in above)
+            if variable.textual or traits(variable).by_value:
+                refuse_parents(str(variable.likelihood), variable, parents)
             classes = stats.moments.column(variable.name)
             cells = _by_place(stats, variable, parents, above) if parents else None
             rows = prior.per_cell((cells or classes).weight.size)
             gaussian = GaussianRule(self._ddof, False, float(self.var_floor), rows)
             return gaussian_leaf(variable, stats.target.name, classes, gaussian, above, cells)
-        own = self._domain(stats, variable)
-        turned = self._counted(stats, (*parents, variable.name))
+        turned = self._counted(stats, (*above, own))
         rule = TableRule(prior.per_level(turned.shape), prior.base == "marginal")
         return TableLeaf(own, stats.target.name, turned, rule, above)
 
-    def _counted(self, stats: SufficientStatistics, columns: tuple[str, ...]) -> Array:
+    def _counted(self, stats: SufficientStatistics, columns: tuple[Domain, ...]) -> Array:
         """(C, one axis for each of these columns) how often the classes have each place."""
-        name = in_order(stats.schema, columns)
+        names = [d.variable.name for d in columns]
+        name = in_order(stats.schema, names)
         table = stats.families.tables[name] if len(name) > 1 else stats.counts.tables[name[0]]
-        for axis, n in enumerate(name, start=1):
-            table = self._domain(stats, stats.schema[n]).counted(table, axis)
-        return table.transpose(0, *(1 + name.index(n) for n in columns))
+        table = table.transpose(0, *(1 + name.index(n) for n in names))
+        for axis, domain in enumerate(columns, start=1):
+            table = domain.counted(table, axis)
+        return table
 
     def _check(self, stats: SufficientStatistics) -> None:
         checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
