@@ -15,6 +15,9 @@ from scipy import sparse
 
 from bayes_engine.errors import TableError
 
+ROWS_IN_CACHE = 2**13
+"""Rows that are looked through, or turned into columns, together."""
+
 
 def to_pandas(X: Any) -> Any:
     """A frame or a column of another library as one of pandas, names and kinds kept; anything else as it is.
@@ -129,4 +132,11 @@ def as_frame(X: Any) -> pd.DataFrame:
 def _compact(array: NDArray[Any]) -> NDArray[Any]:
     """Integers in the smallest type that holds them, column after column in memory: every later pass reads a column."""
     kind = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
-    return np.asfortranarray(array.astype(kind) if kind.kind in "iu" else array)
+    kind = kind if kind.kind in "iu" else array.dtype
+    if array.flags.f_contiguous:
+        return array.astype(kind, copy=False)
+    compact = np.empty(array.shape, kind, order="F")
+    for start in range(0, len(array), ROWS_IN_CACHE):
+        rows = slice(start, start + ROWS_IN_CACHE)
+        compact[rows] = array[rows].astype(kind)
+    return compact

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import TableError, UnseenLevel
 from bayes_engine.progress import steps
+from bayes_engine.table.dataframes import ROWS_IN_CACHE
 from bayes_engine.table.levels import distinct_codes, observed
 from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, numbers
 from bayes_engine.table.text import TermColumn, as_presence, learn_terms, read_terms
 
 MISSING = 0
-ROWS_IN_CACHE = 2**13
-"""Rows that are looked through together."""
 
 
 def unseen_code(codes: NDArray[Any]) -> int:

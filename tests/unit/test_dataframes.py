@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -249,3 +249,15 @@ def test_what_infer_reads_of_a_frame_is_what_the_app_reads_of_its_file() -> None
     X, y = frame[["paid", "age"]], frame["risk"]
     mine, apps = (NaiveBayes(schema=s.features).fit(X, y).predict_proba(X) for s in (schema, reading.schema))
     np.testing.assert_array_equal(mine, apps)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_whole_numbers_of_an_array_stand_in_few_bytes_column_after_column(order: Literal["C", "F"]) -> None:
+    rows = 20_000  # more than are turned into columns together
+    for least, most, kind in ((0, 200, np.uint8), (-3, 200, np.int16), (0, 2**40, np.uint64), (-1, 2**62, np.int64)):
+        array = np.asarray(np.resize(np.array([least, 1, 2, 3, most]), (rows, 3)), order=order)
+        held = as_frame(array).to_numpy()
+        assert held.flags.f_contiguous and held.dtype == kind
+        np.testing.assert_array_equal(held, array)
+    odd = np.array([[2**64 - 1, 0]], dtype=np.uint64)
+    np.testing.assert_array_equal(as_frame(odd).to_numpy(), odd)
