@@ -9,7 +9,7 @@ Where all columns are discrete, Σ_j log P(x_j | c, x_i) is looked up for many r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import ClassVar, cast
@@ -223,7 +223,7 @@ class AveragedFactor(Factor):
             yield from sums
             return
         tables = [packed.tables(self._own_terms(i, packed.extents)) for i in members]
-        for (rows, joints), (_, own) in zip(sums, packed.of_class(left.own).sums(tables, 0, n), strict=True):
+        for (rows, joints), (_, own) in zip(sums, replace(packed, own=left.own).sums(tables, 0, n), strict=True):
             joints[:, np.arange(own.shape[1]), left.own[rows]] = own[:, :, 0]
             yield rows, joints
 

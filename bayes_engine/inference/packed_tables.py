@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,8 @@ from bayes_engine.factors.network import HIDDEN
 from bayes_engine.logspace import Array
 from bayes_engine.priors import log_smoothed
 from bayes_engine.progress import steps
-from bayes_engine.table.encode import Table
+from bayes_engine.stats.counts import as_one
+from bayes_engine.table.encode import MISSING, Table
 
 PACKED_CELLS = 1024
 """Columns are packed while their table under a super-parent has at most this many cells (it must stay in the cache)."""
@@ -29,12 +31,14 @@ BLOCK = 4096
 @dataclass(frozen=True)
 class PackedRows:
     """Rows as places: `places[j]` (n,) below `extents[j]`, the place `size + 1` being that of a cell not known; and
-    `codes[g]` (n,), the joint code of the columns in `groups[g]`."""
+    `codes[g]` (n,), the joint code of the columns in `groups[g]`. Both are kept in few bytes. With `own` (n,), the
+    classes of the rows, tables are by class and place (C × places of i, …) under every super-parent."""
 
-    places: tuple[NDArray[np.intp], ...]
+    places: tuple[NDArray[Any], ...]
     extents: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
-    codes: tuple[NDArray[np.intp], ...]
+    codes: tuple[NDArray[Any], ...]
+    own: NDArray[np.intp] | None = None
 
     def tables(self, terms: Sequence[Array]) -> list[Array]:
         """The tables of the groups (places of i × their codes, W) under a super-parent i, from those of the columns
@@ -50,10 +54,6 @@ class PackedRows:
             tables.append(table.reshape(-1, table.shape[2]))
         return tables
 
-    def of_class(self, own: NDArray[np.intp]) -> PackedRows:
-        """The same rows for tables (C × places of i, …) by class and place, under every super-parent."""
-        return replace(self, places=tuple(own * e + p for e, p in zip(self.extents, self.places, strict=True)))
-
     def sums(
         self, tables: Sequence[Sequence[Array]], begin: int, end: int, parents: Sequence[int] | None = None
     ) -> Iterator[tuple[slice, Array]]:
@@ -65,13 +65,16 @@ class PackedRows:
         for first in steps(range(begin, end, BLOCK)):
             rows = slice(first, min(first + BLOCK, end))
             total, summand = whole[:, : rows.stop - first], term[: rows.stop - first]
-            codes = [code[rows] for code in self.codes]
+            codes = [code[rows].astype(np.intp) for code in self.codes]
             for i, of_groups in enumerate(tables):
-                place = self.places[i if parents is None else parents[i]][rows]
+                parent = i if parents is None else parents[i]
+                place = self.places[parent][rows].astype(np.intp)
+                if self.own is not None:
+                    place += self.own[rows] * self.extents[parent]
+                first_cell = {size: place * size for size in set(cells)}
                 for g, table in enumerate(of_groups):
-                    index = place * cells[g]
-                    index += codes[g]
-                    np.take(table, index, axis=0, out=summand if g else total[i], mode="clip")
+                    index = first_cell[cells[g]] + codes[g]
+                    table.take(index, axis=0, out=summand if g else total[i], mode="clip")
                     if g:
                         total[i] += summand
             yield rows, total
@@ -79,25 +82,29 @@ class PackedRows:
 
 def pack(X: Table, domains: Sequence[Domain]) -> PackedRows:
     """The rows of these discrete columns, packed."""
-    places = []
-    for domain in domains:
-        place = domain.places(X)
-        place[place == HIDDEN] = domain.size + 1
-        places.append(place)
+    places = [_places(X, domain) for domain in domains]
     extents = [max(d.size, 1 + int(p.max(initial=0))) for d, p in zip(domains, places, strict=True)]
     groups: list[tuple[int, ...]] = []
-    codes: list[NDArray[np.intp]] = []
     cells = 0
-    for j, (extent, place) in enumerate(zip(extents, places, strict=True)):
+    for j, extent in enumerate(extents):
         if groups and cells * extent * max(extents) <= PACKED_CELLS:
             groups[-1] += (j,)
-            codes[-1] = codes[-1] * extent + place
             cells *= extent
         else:
             groups.append((j,))
-            codes.append(place)
             cells = extent
+    codes = [as_one((places[j] for j in group), [extents[j] for j in group], X.n) for group in groups]
     return PackedRows(tuple(places), tuple(extents), tuple(groups), tuple(codes))
+
+
+def _places(X: Table, domain: Domain) -> NDArray[Any]:
+    """(n,) the places of a column's cells, `size + 1` of one not known; as narrow as the codes where all are levels."""
+    codes = X[domain.variable.name]
+    if X.n and codes.min() > MISSING and codes.max() <= len(domain.variable.levels):
+        return np.asarray(codes - 1)
+    places = domain.places(X)
+    places[places == HIDDEN] = domain.size + 1
+    return places
 
 
 def row_width(k: int) -> int:
