@@ -18,9 +18,9 @@ def log(p: Array | float) -> Array:
         return np.asarray(np.log(p), dtype=float)
 
 
-def exp(a: Array | float) -> Array:
-    """The inverse of `log`: exp(-inf) = 0."""
-    return np.asarray(np.exp(a), dtype=float)
+def exp(a: Array | float, out: Array | None = None) -> Array:
+    """The inverse of `log`: exp(-inf) = 0; `out` is where it is to stand."""
+    return np.asarray(np.exp(a, out=out), dtype=float)
 
 
 def log_sum(a: Array, axis: int | tuple[int, ...] = -1) -> Array:

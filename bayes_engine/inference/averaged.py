@@ -380,6 +380,6 @@ def _mean_of(joints: Array, k: int) -> tuple[Array, NDArray[np.bool_]]:
     top = joints.max(axis=0)
     top = np.where(np.isfinite(top), top, 0.0)
     joints -= top  # in place: what `log_sum` would set aside does not fit the cache
-    total = (top + log(exp(joints).sum(axis=0))).T
+    total = (top + log(exp(joints, out=joints).sum(axis=0))).T
     alone = np.isneginf(total[k])
     return (total[:k] - np.where(alone, 0.0, total[k])).T, alone
