@@ -271,8 +271,8 @@ class TermColumns(Factor):
         assert isinstance(X, Matrix)
         if self.among is not None or self._never is not None:
             return None
-        weight, bias = self._finite
-        return argmax_in_fixed_point(X, weight, bias + prior)
+        weight = self.present if self.absent is None else self.present - self.absent
+        return argmax_in_fixed_point(X, weight, self._finite[1] + prior)
 
     def log_likelihood(self, stats: SufficientStatistics) -> float:
         assert stats.terms is not None

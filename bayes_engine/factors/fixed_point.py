@@ -58,7 +58,7 @@ def tables_in_fixed_point(tables: Sequence[Array]) -> FixedPointTables | None:
     if not reach < HALF * 2.0**-LEAST_BITS:
         return None
     bits = min(BITS, int(np.log2(HALF / max(reach, 1.0))))
-    return FixedPointTables([_packed(_rounded(o.T, bits)) for o in over], bits, len(tables[0]))
+    return FixedPointTables([_packed(_rounded(o, bits)) for o in over], bits, len(tables[0]))
 
 
 class FixedPointArgmax(NamedTuple):
@@ -69,35 +69,36 @@ class FixedPointArgmax(NamedTuple):
 
 
 def argmax_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> FixedPointArgmax | None:
-    """argmax_c of x W + b for rows of whole numbers, `weight` (V, C) and `bias` (C,). None where this way is none: for
-    dense rows, fractions, infinite weights, many classes, counts too large for half a word."""
-    classes = weight.shape[1]
-    if not sparse.issparse(X.values) or not 2 <= classes <= MOST_CLASSES or not X.values.nnz:
+    """argmax_c of W x + b for rows of whole numbers, `weight` (C, V) and `bias` (C,). None where this way is none: for
+    dense rows, fewer cells than weights, fractions, infinite weights, many classes, counts too large for half a word.
+    """
+    classes = len(weight)
+    if not sparse.issparse(X.values) or not 2 <= classes <= MOST_CLASSES or X.values.nnz < weight.size:
         return None
     if X.above is None and np.result_type(X.values.data, np.int64) != np.int64:
         return None
-    over = weight[:, 1:] - weight[:, :1]
+    over = weight[1:] - weight[0]
     reach = float(np.abs(over).max())
     if not np.isfinite(reach):
         return None
     largest, close = np.empty(X.n, dtype=np.intp), np.empty(X.n, dtype=bool)
-    bits, words = BITS, _packed(_rounded(over, BITS))
+    bits, words = BITS + 1, []
     for rows, block in X.blocks(kind=np.int64):
         terms = np.diff(block.indptr)
         biggest = _no_less(block.data)
-        fit = int(np.log2(HALF / max(float(terms.max()) * biggest * reach, 1.0)))
+        fit = min(BITS, int(np.log2(HALF / max(float(terms.max()) * biggest * reach, 1.0))))
         if fit < LEAST_BITS:
             return None
         if fit < bits:
             bits, words = fit, _packed(_rounded(over, fit))
-        sums = np.empty((classes, block.shape[0]))
-        sums[0] = bias[0]
+        scale = 2.0**bits
+        sums = np.empty((classes, block.shape[0]))  # in units of the last bit
+        sums[0] = 0.0
         for k, word in enumerate(words):
             _unpack(block @ word, sums[2 * k + 1 : 2 * k + 3])
-        sums[1:] *= 2.0**-bits
-        sums[1:] += bias[1:, None]
+        sums += bias[:, None] * scale
         largest[rows], gap = _first_two(sums)
-        close[rows] = gap <= terms * (biggest * 2.0**-bits) + 1e-9
+        close[rows] = gap <= terms * biggest + 1e-9 * scale
     return FixedPointArgmax(largest, close)
 
 
@@ -107,13 +108,13 @@ def _no_less(whole: NDArray[Any]) -> float:
     return float(bits) if bits >= 0 else max(float(whole.max(initial=0)), -float(whole.min(initial=0)))
 
 
-def _first_two(sums: Array) -> tuple[NDArray[np.intp], Array]:
+def _first_two(sums: Array) -> tuple[NDArray[np.int8], Array]:
     """(n,) the position of the largest of (C, n), and by how much the next one is smaller."""
     top, second = sums[0].copy(), np.full(sums.shape[1], -np.inf)
-    where = np.zeros(sums.shape[1], dtype=np.intp)
+    where = np.zeros(sums.shape[1], dtype=np.int8)
     for c, own in enumerate(sums[1:], start=1):
         np.maximum(second, np.minimum(top, own), out=second)
-        np.copyto(where, c, where=own > top)
+        np.maximum(where, (own > top) * np.int8(c), out=where)  # no branch: which is larger cannot be foreseen
         np.maximum(top, own, out=top)
     return where, top - second
 
@@ -123,11 +124,11 @@ def _rounded(over: Array, bits: int) -> NDArray[np.int64]:
 
 
 def _packed(fixed: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Columns (V, k) two by two in one word; an odd last one alone, as the high half."""
-    columns = [np.ascontiguousarray(column) for column in fixed.T]
-    if len(columns) % 2:
-        columns.append(np.zeros_like(columns[0]))
-    return [high * 2**32 + low for high, low in zip(columns[::2], columns[1::2], strict=True)]
+    """Rows (k, V) two by two in one word; an odd last one alone, as the high half."""
+    words = list(fixed[::2] << 32)
+    for word, low in zip(words, fixed[1::2], strict=False):
+        word += low
+    return words
 
 
 def _unpack(total: NDArray[np.int64], into: Array) -> None:

@@ -23,7 +23,7 @@ def test_the_largest_is_the_exact_one(classes: int, kind: type) -> None:
     X = words().astype(kind)
     rng = np.random.default_rng(classes)
     weight, bias = rng.normal(size=(300, classes)), rng.normal(size=classes)
-    found = argmax_in_fixed_point(Matrix.of(X), weight, bias)
+    found = argmax_in_fixed_point(Matrix.of(X), weight.T, bias)
     assert found is not None
     exact = (X.astype(float) @ weight + bias).argmax(axis=1)
     assert (found.largest == exact)[~found.close].all()
@@ -31,9 +31,9 @@ def test_the_largest_is_the_exact_one(classes: int, kind: type) -> None:
 
 
 def test_few_small_counts_have_all_the_bits() -> None:
-    X = words(40, 5, 2)
+    X = words(400, 5, 2)
     weight = np.random.default_rng(0).normal(size=(5, 4))
-    found = argmax_in_fixed_point(Matrix.of(X), weight, np.zeros(4))
+    found = argmax_in_fixed_point(Matrix.of(X), weight.T, np.zeros(4))
     assert found is not None
     assert (found.largest == (X @ weight).argmax(axis=1))[~found.close].all()
     assert (found.close == (np.diff(X.indptr) == 0)).all()  # without a term all classes are equal
@@ -44,7 +44,7 @@ def test_a_term_that_is_there_or_not(above: float) -> None:
     X = words().astype(float) * 1.5
     rng = np.random.default_rng(0)
     weight, bias = rng.normal(size=(300, 3)), rng.normal(size=3)
-    found = argmax_in_fixed_point(Matrix.of(X, above), weight, bias)
+    found = argmax_in_fixed_point(Matrix.of(X, above), weight.T, bias)
     assert found is not None
     exact = ((X.toarray() > above) @ weight + bias).argmax(axis=1)
     assert (found.largest == exact)[~found.close].all()
@@ -55,7 +55,7 @@ def test_what_rounding_could_decide_is_passed_on() -> None:
     weight = np.zeros((300, 3))
     weight[:, 1] = 1e-12
     weight[:, 2] = -1.0
-    found = argmax_in_fixed_point(Matrix.of(words()), weight, np.zeros(3))
+    found = argmax_in_fixed_point(Matrix.of(words()), weight.T, np.zeros(3))
     assert found is not None
     assert found.close.all()
 
@@ -66,25 +66,26 @@ def test_what_rounding_could_decide_is_passed_on() -> None:
         words().astype(float),  # fractions are possible
         words().toarray(),  # dense
         sparse.csr_array((3, 300), dtype=np.int64),  # nothing is stored
+        words(20),  # fewer cells than weights: the tables cost more than the sums
         words().astype(np.uint64),  # beyond a signed word
         words() * 10**12,  # too large for half a word
         words() * -(10**12),
     ],
-    ids=["floats", "dense", "empty", "uint64", "huge", "hugely negative"],
+    ids=["floats", "dense", "empty", "few", "uint64", "huge", "hugely negative"],
 )
 def test_where_this_is_no_way(X) -> None:
-    assert argmax_in_fixed_point(Matrix.of(X), np.random.default_rng(0).normal(size=(300, 3)), np.zeros(3)) is None
+    assert argmax_in_fixed_point(Matrix.of(X), np.random.default_rng(0).normal(size=(3, 300)), np.zeros(3)) is None
 
 
 def test_many_classes_and_infinite_weights_take_the_other_way() -> None:
-    assert argmax_in_fixed_point(Matrix.of(words()), np.zeros((300, 6)), np.zeros(6)) is None
+    assert argmax_in_fixed_point(Matrix.of(words()), np.zeros((6, 300)), np.zeros(6)) is None
     weight = np.zeros((300, 2))
     weight[7, 1] = -np.inf
-    assert argmax_in_fixed_point(Matrix.of(words()), weight, np.zeros(2)) is None
+    assert argmax_in_fixed_point(Matrix.of(words()), weight.T, np.zeros(2)) is None
 
 
 def test_a_class_of_prior_zero_is_never_the_largest() -> None:
-    found = argmax_in_fixed_point(Matrix.of(words()), np.zeros((300, 3)), np.array([-np.inf, 0.5, -np.inf]))
+    found = argmax_in_fixed_point(Matrix.of(words()), np.zeros((3, 300)), np.array([-np.inf, 0.5, -np.inf]))
     assert found is not None
     assert (found.largest == 1).all()
     assert not found.close.any()
