@@ -96,7 +96,7 @@ def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts
         most = X.whole_bound if whole else None
         once = X.values.has_canonical_format
         # a block is worth its pass over the sums if it has more cells; an eighth of X is the most to be held twice
-        for rows, block in X.blocks(max(SPARSE_CELLS, min(4 * sums.size, X.values.nnz // 8)), np.int64):
+        for rows, block in X.blocks(max(SPARSE_CELLS // 2, min(4 * sums.size, X.values.nnz // 8)), np.int64):
             own = labels.take(rows)
             bits = 0 if most is None else _bits(most, int(own.by_class.max()) if once else block.nnz)
             _add_sparse(sums, block, own, bits)

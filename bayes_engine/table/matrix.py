@@ -19,7 +19,7 @@ from bayes_engine.table.schema import Schema
 
 DENSE_CELLS = 2**17
 """Cells of a dense block: a few arrays of that size stay in the cache together."""
-SPARSE_CELLS = 2**20
+SPARSE_CELLS = 2**21
 """Stored cells of a block of CSR rows."""
 WORTH_A_MATRIX = 1024
 """Rows below which a matrix is not worth the look at the columns."""
