@@ -84,16 +84,21 @@ class Member:
         term = self._log(count, of_class, everything[:, None])
         return log_prior + term if self.given else term, total
 
-    def table(self, extent: int, least: float, gone: float = 0.0, of_class: float = 0.0) -> Array:
+    def table(self, extent: int, least: float, left_out: bool) -> Array:
         """(C + 1, extent) log P(c, x_i) by place, without a class prior that is given, and a row of zeros; −∞ in all
-        rows where the value is not known or has a weight below `least`. In every place the classes together have lost
-        a weight of `gone`, and each class one of `of_class`: NaN where it had less."""
+        rows where the value is not known or has a weight below `least`. With a row `left_out` in every place, of
+        another class; C rows more are those of its own, NaN where that has no weight of 1."""
         (k, size), weight = self.counts.shape, self.counts.sum(axis=1, keepdims=True)
-        count, frequency, table = np.zeros((k, extent)), np.zeros(extent), np.zeros((k + 1, extent))
+        count, frequency = np.zeros((k, extent)), np.zeros(extent)
         count[:, :size], frequency[:size] = self.counts, self.frequency[:size]
-        table[:k] = self._log(less(count, of_class), less(weight, of_class), less(weight.sum(), gone))
-        table[:k][count < of_class * (1 - 1e-9)] = np.nan
-        table[:, less(frequency, gone) < least] = -np.inf
+        everything, rest = weight.sum(), count
+        if left_out:
+            rest = np.concatenate([count, less(count, 1.0)])
+            weight = np.concatenate([weight, less(weight, 1.0)])
+            everything, frequency = less(everything, 1.0), less(frequency, 1.0)
+        table = np.insert(self._log(rest, weight, everything), k, 0.0, axis=0)
+        table[k + 1 :][count[: len(rest) - k] < 1 - 1e-9] = np.nan
+        table[:, frequency < least] = -np.inf
         table[:, size + 1 :] = -np.inf
         return table
 
@@ -217,23 +222,27 @@ class AveragedFactor(Factor):
     def _sums(self, packed: PackedRows, left: LeftOutRows | None) -> Iterator[tuple[slice, Array]]:
         """Blocks of rows and, under every super-parent, (m, rows, W) the sums of their terms. Left out, each with a
         weight of 1, a row has the terms of its own class from tables of the class and the place."""
-        members, n = range(len(self.members)), len(packed.codes[0])
-        sums = packed.sums([packed.tables(self._terms(i, packed.extents, left)) for i in members], 0, n)
+        n, k, extents = len(packed.codes[0]), len(self.prior.p), packed.extents
+        first = [
+            member.table(extent, self.min_frequency, left is not None)
+            for member, extent in zip(self.members, extents, strict=False)  # the super-parents stand first
+        ]
+        tables = [packed.tables(self._terms(i, extents, joint[: k + 1])) for i, joint in enumerate(first)]
+        sums = packed.sums(tables, 0, n)
         if left is None:
             yield from sums
             return
-        tables = [packed.tables(self._own_terms(i, packed.extents)) for i in members]
+        tables = [packed.tables(self._own_terms(i, extents, joint[k + 1 :])) for i, joint in enumerate(first)]
         for (rows, joints), (_, own) in zip(sums, replace(packed, own=left.own).sums(tables, 0, n), strict=True):
             joints[:, np.arange(own.shape[1]), left.own[rows]] = own[:, :, 0]
             yield rows, joints
 
-    def _terms(self, i: int, extents: Sequence[int], left: LeftOutRows | None) -> list[Array]:
-        """The terms (places of i, places of j, W) of every column j under one super-parent, where a row of another
-        class is left out or none."""
-        member, k = self.members[i], len(self.prior.p)
-        joint = np.zeros((row_width(k + 1), extents[i]))
-        joint[: k + 1] = member.table(extents[i], self.min_frequency, 0.0 if left is None else 1.0)
-        tables = []
+    def _terms(self, i: int, extents: Sequence[int], first: Array) -> list[Array]:
+        """The terms (places of i, places of j, W) of every column j under one super-parent, whose own (C + 1, places
+        of i) are `first`."""
+        member, tables = self.members[i], []
+        joint = np.zeros((row_width(len(first)), extents[i]))
+        joint[: len(first)] = first
         for family in cast(tuple[TableLeaf, ...], member.families):
             extent = extents[self._place[family.variable.name]]
             inside = extents[i] <= member.domain.size and extent <= family.domain.size
@@ -242,18 +251,16 @@ class AveragedFactor(Factor):
         terms = np.ascontiguousarray(terms.transpose(1, 2, 0))
         return [terms[:, places] for places in _side_by_side(extents)]
 
-    def _own_terms(self, i: int, extents: Sequence[int]) -> list[Array]:
-        """The terms (classes × places of i, places of j, 1) of a row's own class without it: NaN where it was never
-        counted."""
-        member, k = self.members[i], len(self.prior.p)
-        joint = member.table(extents[i], self.min_frequency, 1.0, 1.0)[:k]
-        families = cast(tuple[TableLeaf, ...], member.families)
+    def _own_terms(self, i: int, extents: Sequence[int], first: Array) -> list[Array]:
+        """The terms (classes × places of i, places of j, 1) of a row's own class without it, the super-parent's own
+        (C, places of i) being `first`: NaN where it was never counted."""
+        families = cast(tuple[TableLeaf, ...], self.members[i].families)
         counts = np.concatenate([f.counts for f in families], axis=2)
         totals = np.stack([f.totals for f in families], axis=2)
         amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]
         without = np.where(counts > 0, less_table(counts, totals, amounts, sizes, 1.0), np.nan)
         tables = [without[:, :, places] for places in _side_by_side(sizes)]
-        terms = self._all_terms(i, extents, joint, tables).reshape(k * extents[i], -1, 1)
+        terms = self._all_terms(i, extents, first, tables).reshape(len(first) * extents[i], -1, 1)
         return [terms[:, places] for places in _side_by_side(extents)]
 
     def _all_terms(self, i: int, extents: Sequence[int], joint: Array, tables: Sequence[Array]) -> Array:

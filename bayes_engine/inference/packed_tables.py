@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.factors.leaf import Domain
 from bayes_engine.factors.network import HIDDEN
-from bayes_engine.logspace import Array
-from bayes_engine.priors import log_smoothed
+from bayes_engine.logspace import Array, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import as_one
 from bayes_engine.table.encode import MISSING, Table
@@ -127,5 +126,5 @@ def less_table(count: Array, total: Array, amounts: Sequence[float], sizes: Sequ
     alpha = np.array(amounts)
     count, total = less(count, gone), less(total, gone)
     added = np.where((total == 0) & (alpha == 0), 1.0, alpha)
-    total, added, size = (np.repeat(a, sizes, axis=-1) for a in (total, added, np.array(sizes)))
-    return log_smoothed(count, total, added, size)
+    whole = log(total + added * np.array(sizes))  # by column: as `log_smoothed`, which would repeat it for each level
+    return log(count + np.repeat(added, sizes, axis=-1)) - np.repeat(whole, sizes, axis=-1)

@@ -64,9 +64,9 @@ def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDA
         raise TableError("X has {x} rows and y has {y}; each row needs one class", x=n, y=len(column))
     target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
     codes, labels = coded or distinct_codes(column)
-    where = positions(labels, target.levels)
-    in_order = np.array_equal(where, np.arange(len(where)))
-    return target, codes.astype(np.intp, copy=False) if in_order else where[codes]
+    if labels.tolist() == list(target.levels[: len(labels)]):
+        return target, codes.astype(np.intp, copy=False)
+    return target, positions(labels, target.levels)[codes]
 
 
 def _series(y: Any) -> pd.Series:
