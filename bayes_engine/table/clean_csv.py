@@ -36,6 +36,7 @@ _BLOCK, _AHEAD = 1 << 18, 64
 and how many of the next to see what they begin."""
 _MOST = 1e15
 """Whole numbers from here on have 16 digits, and may be no quantities."""
+_MINUS_ZERO = np.float64(-0.0).view(np.int64)
 _ROWS = 1 << 14
 """Rows whose cells are looked at together."""
 _PLUS = re.compile(rb"(?<![0-9.][eE])\+|\+(?![0-9]{1,2}(?:[,;\t|\r\n\"]|\Z))")
@@ -103,7 +104,7 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
     for start in range(0, len(array), _BLOCK):
         tick(start, 3 * len(array))
         here = min(_BLOCK, len(array) - start)
-        there = frozenset(c for c in b' "+-E\r~\x7f' if data.find(c, start, start + _BLOCK + _AHEAD) >= 0)
+        there = frozenset(c for c in b' "+E\r~\x7f' if data.find(c, start, start + _BLOCK + _AHEAD) >= 0)
         if not there.isdisjoint(b"~\x7f") or (
             ord("+") in there and _PLUS.search(data, max(start - 2, 0), start + here)
         ):
@@ -288,15 +289,15 @@ def _in_doubt(look: _Look, begins: Bits, there: frozenset[int]) -> NDArray[np.in
     the marks that are not `there` none is looked for.)"""
     digit = look.digit()
     first, after_e = _last(begins), _last(look.is_(ord("e")) if ord("E") not in there else look.e())
-    digit_next, leading, doubtful = _next(digit), first, after_e & digit
+    digit_next, doubtful = _next(digit), after_e & digit
     if doubtful.any():
         doubtful &= _last(_last(digit))
-    if ord("-") in there:
-        minus = look.is_(ord("-"))
-        leading = first | _last(minus & first)
-        if (negative := after_e & minus).any():
-            doubtful |= negative & digit_next & _next(digit_next) & _next(_next(digit_next))
-    doubtful |= look.is_(ord("0")) & digit_next & leading
+    signed = after_e & ~digit & digit_next & _next(digit_next) & _next(_next(digit_next))
+    if signed.any():
+        doubtful |= signed & look.is_(ord("-"))
+    longer = digit & digit_next & (first | _last(first & ~digit))  # two digits first, or after what may be a minus
+    if longer.any() and (leading := longer & look.is_(ord("0"))).any():
+        doubtful |= leading & (first | _last(look.is_(ord("-"))))
     if ord(" ") in there:
         doubtful |= first & look.is_(ord(" "))
     half = digit.view("<u4") == 0xFFFFFFFF  # of 63 digits in a row, wherever they begin, there is one
@@ -342,17 +343,19 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
     while True:
         source: Any = _Source(data)
         words = form.words.keys() | dtypes.keys()
-        missing: Any = {name: [""] for name in names if name not in words}
+        typed = [name for name in names if name not in words]
+        missing: Any = {name: [""] for name in typed} if empty else None
         try:
             frame = pd.read_csv(
-                source, sep=form.delimiter, quoting=quoting, header=0, names=names, index_col=False, dtype=dtypes,
-                na_filter=empty > 0, keep_default_na=False, na_values=missing, skip_blank_lines=False, engine="c",
-                float_precision=None if _EXACT else "round_trip", low_memory=not short,
+                source, sep=form.delimiter, quoting=quoting, header=0, names=names, index_col=False,
+                dtype=dtypes or None, na_filter=empty > 0, keep_default_na=False, na_values=missing,
+                skip_blank_lines=False, engine="c", float_precision=None if _EXACT else "round_trip",
+                low_memory=not short,
             )  # fmt: skip
         except (pd.errors.ParserError, UnicodeDecodeError, TypeError):  # the last of categories that are truth values
             return None
         columns = {str(name): column for name, column in frame.items()}
-        read = {name: columns[name].to_numpy() for name in missing}
+        read = {name: columns[name].to_numpy() for name in typed}
         numbers = {name: x for name, x in read.items() if x.dtype.kind in "if" and not (empty and np.isnan(x).all())}
         ends = {name: ends_of(x) for name, x in numbers.items() if len(x)}
         others = read.keys() - numbers.keys()
@@ -382,7 +385,7 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
     if quoted and any(column.eq(name).any() for name, column in islice(worded.items(), 1)):
         return None  # the header stands there again, perhaps without its quotes
     for name, x in fractions.items():
-        if ends[name][0] <= 0 <= ends[name][1] and (np.signbit(x) & (x == 0)).any():
+        if ends[name][0] <= 0 <= ends[name][1] and (x.view(np.int64) == _MINUS_ZERO).any():
             frame[name] = columns[name] = columns[name] + 0.0  # -0.0 becomes 0.0: one value, not two
     return _Columns(columns, frame if short else None, coded, pointed)
 

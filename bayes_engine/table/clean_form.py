@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import NamedTuple
 from unicodedata import is_normalized
 
@@ -31,7 +32,7 @@ _TOP, _BOTTOM = 300, 30
 """Rows at the beginning and at the end in which header, units and footer are looked for: more than the rules do."""
 _ARFF = 1_000_000
 """Bytes in which a declaration of ARFF is looked for."""
-_DELIMITERS, _OTHER_MARKS = tuple(d.encode() for d in DELIMITERS if len(d) == 1), (b'"', b"'", b"\\", b"  ")
+_DELIMITERS, _OTHER_MARKS = tuple(d for d in DELIMITERS if len(d) == 1), (b'"', b"'", b"\\", b"  ")
 _POINT = re.compile(r"-?\d+\.(?:\d{1,2}|\d{4,})")
 """A number whose point separates no thousands."""
 _TWICE = re.compile("[\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc]")
@@ -57,7 +58,7 @@ def form_of(data: bytes) -> CleanForm | None:
     for _ in range(_BOTTOM):
         begin = data.rfind(b"\n", 0, begin - 1) + 1 if begin else 0
     head = data[:SAMPLE]
-    if b"\n" not in head or b"---" in head or b"===" in head or _declares(data):
+    if b"\n" not in head or b"---" in head or (b"=" in head and b"===" in head) or _declares(data):
         return None
     if scored < begin and (form := _of_simple_cells(data[:scored] + data[begin:])):
         return form
@@ -98,7 +99,7 @@ def _form_by(
 ) -> CleanForm | None:
     """The form, by the cells of the first rows of each column, and whether these are values; None where they may be
     versions or months."""
-    distinct = [list(dict.fromkeys(cells)) for cells in columns]
+    distinct = list(map(set, columns))
     if any(version_among(some) or all(map(MONTH_NUMBER.fullmatch, some)) for some in distinct):
         return None
     words = {name: "category" if 2 * len(some) <= len(cells) else "str"
@@ -128,19 +129,20 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
     """The form of records of nothing but words and plain numbers under names: with one mark that delimits, as many
     cells in each, none empty; at least one column of numbers (by which the first record is told from the rows), and in
     the others none. Of such records no rule finds more to tell; None of all others."""
-    delimiter = [mark for mark in _DELIMITERS if mark in few]
-    if len(delimiter) != 1 or delimiter[0] not in _USUAL or any(mark in few for mark in _MARKS):
-        return None
     try:
-        text, own = few.decode(), delimiter[0].decode()
+        text = few.decode()
     except UnicodeDecodeError:
         return None
+    delimiters = [mark for mark in _DELIMITERS if mark in text]
+    if len(delimiters) != 1 or delimiters[0] not in ",;\t|" or any(mark in text for mark in "'\\+"):
+        return None  # something quotes, escapes, or switches to another encoding
+    own = delimiters[0]
     end = "\r\n" if "\r" in text else "\n"
     if end == "\r\n" and not text.count(end) == text.count("\r") == text.count("\n"):
         return None
     lines = text.removesuffix(end).split(end)
     width = lines[0].count(own) + 1
-    if width < 2 or any(line.count(own) != width - 1 for line in lines):
+    if width < 2 or set(map(str.count, lines, repeat(own))) != {width - 1}:
         return None
     flat = own.join(lines).split(own)
     columns = [tuple(flat[j::width]) for j in range(width)]
@@ -171,11 +173,6 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
     return _form_by([column[:_TOP] for column in cells], names, own, typed)  # of words none is a value
 
 
-_USUAL = (b",", b";", b"\t", b"|")
-_MARKS = (b"'", b"\\", b"  ", b"+", b"~")
-"""What quotes, escapes, lines up, or switches to another encoding."""
-
-
 def _unquoted(cell: str) -> str:
     return cell[1:-1] if len(cell) > 2 and cell[0] == cell[-1] == '"' else cell
 
@@ -188,7 +185,8 @@ def _told_by_first_records(sample: bytes) -> bool:
     """Whether the first records tell the dialect as the whole sample does: it has one of the marks that delimit, so
     that no other is tried, and neither quotes, escapes nor blanks in a row; a dialect is judged by so many records
     alone, where all are regular (which is proved later)."""
-    return sum(mark in sample for mark in _DELIMITERS) == 1 and not any(mark in sample for mark in _OTHER_MARKS)
+    delimiters = sum(mark.encode() in sample for mark in _DELIMITERS)
+    return delimiters == 1 and not any(mark in sample for mark in _OTHER_MARKS)
 
 
 def unlike_letters(characters: Iterable[str]) -> bool:

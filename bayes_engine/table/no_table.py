@@ -94,7 +94,7 @@ def refuse_foreign_text(data: bytes) -> None:
     if foreign := next((kind for begin, kind in _FOREIGN if begin.match(head)), None):
         raise ReadError("the file is not a table but looks like {kind}; run or open it where it belongs, and save the "
                         "table as CSV", kind=foreign)  # fmt: skip
-    if (conflict := _CONFLICT.search(data)) and b"\n=======" in data and b"\n>>>>>>> " in data:
+    if b"\n=======" in data and b"\n>>>>>>> " in data and (conflict := _CONFLICT.search(data)):
         raise ReadError("the file holds both sides of a conflict of versions (line {line}: '<<<<<<<'); settle it in "
                         "the file, and upload it again", line=data.count(b"\n", 0, conflict.start()) + 1)  # fmt: skip
     if start.startswith("version https://git-lfs"):

@@ -220,13 +220,12 @@ def infer_schema(frame: pd.DataFrame, distinct: Mapping[str, list[str]]) -> Sche
     >>> infer_schema(pd.DataFrame({"good": ["no", "yes", "no"]}), {"good": ["no", "yes"]})["good"].levels
     ('no', 'yes')
     """
-    variables = (
-        _infer(str(name), column, numerals=False, known=distinct.get(str(name))) for name, column in frame.items()
-    )
-    return _with_likely_target(Schema(tuple(variables)), frame)
+    columns = {str(name): column for name, column in frame.items()}
+    variables = [_infer(name, column, numerals=False, known=distinct.get(name)) for name, column in columns.items()]
+    return _with_likely_target(Schema(tuple(variables)), columns)
 
 
-def _with_likely_target(schema: Schema, frame: pd.DataFrame) -> Schema:
+def _with_likely_target(schema: Schema, frame: Mapping[str, pd.Series] | pd.DataFrame) -> Schema:
     """The schema with the column as its target that is called so, or holds classes (see `Schema.infer`)."""
     labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
     called = [(v, target_strength(v.name)) for v in schema]
@@ -358,7 +357,7 @@ def _middles(frame: pd.DataFrame) -> list[float]:
     return [float(p) for p in np.where(np.isfinite(mean), mean, first)]
 
 
-def _coded(variable: Variable, frame: pd.DataFrame) -> bool:
+def _coded(variable: Variable, frame: Mapping[str, pd.Series] | pd.DataFrame) -> bool:
     """Whether a column of numbers may hold codes of classes: whole ones, few in many rows."""
     if variable.kind not in NUMERIC:
         return False

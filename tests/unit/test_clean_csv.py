@@ -4,6 +4,7 @@ in doubt, anywhere, is too."""
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -330,6 +331,18 @@ def test_reading_a_clean_file_tells_how_far_it_is_and_can_be_stopped() -> None:
         read_clean(data)
 
 
+def test_every_cell_in_doubt_is_seen() -> None:
+    """Each string of up to five of some marks as a cell of a column of its own, twice: over the ends of blocks too."""
+    cells = ["".join(cell) for n in range(6) for cell in product("07-eE. ", repeat=n)]
+    form = clean_form.CleanForm(tuple(f"x{j}" for j in range(len(cells) + 1)), ",", {}, frozenset())
+    row = ",".join(["1", *cells])
+    doubtful = re.compile(r" |-?0[0-9]|.*[0-9][eE][0-9]|.*[eE]-[0-9]{3}")
+    for rows in (1, 3):
+        counted = clean_csv._counted("\n".join([",".join(form.names), *[row] * rows]).encode(), form)
+        assert counted is not None
+        assert counted.doubtful == {j for j, cell in enumerate(cells, 1) if doubtful.match(cell)}
+
+
 # ---- of many cells at once -------------------------------------------------------------------------------------------
 
 
@@ -342,6 +355,10 @@ def test_a_column_is_judged_as_its_cells_are() -> None:
         ["", ""],
         [],
         ["1" * 1300, "5"],
+        ["5", "6\n"],
+        ["1_000", "5"],
+        ["inf", "nan"],
+        ["\ud800", "5"],
     ]
     for cells in [*columns, list(CELLS), [c for c in CELLS if is_number(c)]]:
         known = [cell for cell in cells if not means_missing(cell.strip())]
