@@ -66,14 +66,22 @@ class Labels:
         assert self.codes is not None
         return np.asarray(per_class[self.codes])
 
-    def matrix(self, rows: slice = slice(None)) -> Array:
-        """(C, n) r_ic, class after class, of all rows or some."""
+    @cached_property
+    def _identity(self) -> Array:
+        """(C, C) the one-hot row of each class."""
+        return np.eye(self.n_classes)
+
+    def matrix(self, rows: slice = slice(None), *, by_row: bool = False) -> Array:
+        """(C, n) r_ic of all rows or some; hard ones lie in memory class after class, or row after row."""
         if self.soft is not None:
             return np.asarray(self.soft[rows].T)
         assert self.codes is not None
-        narrow = np.uint8 if self.n_classes <= 256 else self.codes.dtype  # bytes are told apart faster
-        codes = self.codes[rows].astype(narrow, copy=False)
-        one_hot = (np.arange(self.n_classes, dtype=narrow)[:, None] == codes).astype(float)
+        if by_row:
+            one_hot = self._identity.take(self.codes[rows], axis=0).T
+        else:
+            narrow = np.uint8 if self.n_classes <= 256 else self.codes.dtype  # bytes are told apart faster
+            codes = self.codes[rows].astype(narrow, copy=False)
+            one_hot = (np.arange(self.n_classes, dtype=narrow)[:, None] == codes).astype(float)
         return one_hot if self.weight is None else np.asarray(one_hot * self.weight[rows])
 
     def members(self) -> Iterator[tuple[int, NDArray[np.intp], Array | None]]:

@@ -140,6 +140,25 @@ def test_moments_of_a_matrix_are_those_of_its_columns(offset: float, apart: floa
     np.testing.assert_allclose(fast.m2, plain.m2, rtol=1e-10 if offset else 1e-12)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("gap", [slice(0), slice(40, 41), slice(None)])
+def test_moments_of_blocks_with_and_without_missing_cells(order: Any, gap: slice, monkeypatch: Any) -> None:
+    monkeypatch.setattr("bayes_engine.stats.moments.BLOCK", 12 * 32)
+    rng = np.random.default_rng(4)
+    X, y = np.asarray(rng.normal(size=(300, 12)), order=order), rng.integers(0, 3, 300)
+    rows = table(X)
+    X[gap, 5] = np.nan
+    for weight in (None, rng.random(300)):
+        counted = moments(rows, Labels(4, y, weight))
+        for c, j in np.ndindex(4, 12):
+            there = (y == c) & ~np.isnan(X[:, j])
+            w, z = (np.ones(300) if weight is None else weight)[there], X[there, j]
+            mean = np.average(z, weights=w) if there.any() else counted.pivot[j]
+            assert counted.weight[c, j] == pytest.approx(w.sum(), rel=1e-14)
+            assert counted.mean[c, j] + counted.pivot[j] == pytest.approx(mean, abs=1e-13)
+            assert counted.m2[c, j] == pytest.approx((w * (z - mean) ** 2).sum(), rel=1e-12)
+
+
 def test_moments_name_a_cell_too_large_to_be_squared() -> None:
     X, y = data()
     with pytest.raises(BayesEngineError, match=r"column 'x2' holds infinity or a value too large to be .* in row 5:"):
