@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +87,8 @@ def _rest(whole: Array, part: Array) -> Array:
 def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts:
     """The sums of the columns of X (n, V) by class.
 
-    A dense block is multiplied with the one-hot labels. In a sparse one, every stored cell is added to the cell (class
-    of its row, term): that is the product of the block, its terms renumbered by class, with the row weights.
+    A dense block is multiplied with the one-hot labels. In a sparse one every stored cell is added to its sum; whole
+    numbers to those of several classes at once.
     """
     weight = labels.by_class
     sums = np.zeros((labels.n_classes, len(names)))
@@ -95,44 +96,69 @@ def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts
         whole = labels.weight is None and np.can_cast(np.int64 if X.above is not None else X.values.dtype, np.int64)
         most = X.whole_bound if whole else None
         once = X.values.has_canonical_format
+        shared = _SharedWords(sums)
         # a block is worth its pass over the sums if it has more cells; an eighth of X is the most to be held twice
         for rows, block in X.blocks(max(SPARSE_CELLS // 2, min(4 * sums.size, X.values.nnz // 8)), np.int64):
             own = labels.take(rows)
-            bits = 0 if most is None else _bits(most, int(own.by_class.max()) if once else block.nnz)
-            _add_sparse(sums, block, own, bits)
+            reach = 0 if most is None else most * (int(own.by_class.max()) if once else block.nnz)
+            if most is not None and 0 <= reach < 2**53:
+                shared.add(block, own, reach)
+            else:  # floats add up: cells below 0, fractions, or sums that floats round
+                assert own.codes is not None
+                sums += _by_group(block, own.codes, own.by_row, len(sums))
+        shared.unpack()
     else:
         for rows, block in X.blocks():
             sums += np.asarray((block.T @ labels.take(rows).matrix().T).T)
     return TermCounts(names, weight, sums)
 
 
-def _add_sparse(sums: Array, block: sparse.csr_array, labels: Labels, bits: int) -> None:
-    """Add the sums of a block. Where any of them fits in so many bits, neighbouring classes share a word."""
-    assert labels.codes is not None
-    together = min(63 // bits, labels.n_classes) if bits else 1
-    word, place = np.divmod(labels.codes, together)
-    shape = (-(-labels.n_classes // together), sums.shape[1])
+@dataclass
+class _SharedWords:
+    """Sums of whole numbers in which `together` neighbouring classes share a word, `bits` each; they are unpacked into
+    `sums` (C, V) before a sum can come to more, which is known from what the largest is at most: `reached`."""
+
+    sums: Array
+    words: NDArray[np.int64] | None = None
+    together: int = 1
+    bits: int = 0
+    reached: int = 0
+
+    def add(self, block: sparse.csr_array, labels: Labels, reach: int) -> None:
+        """Add the sums of a block, none of which is larger than `reach`."""
+        assert labels.codes is not None
+        if self.reached + reach >= 2**self.bits:
+            self.unpack()
+            n_words = -(-len(self.sums) // (63 // max(1, reach.bit_length())))
+            self.together = -(-len(self.sums) // n_words)  # as evenly as it goes, for more bits each
+            self.bits = 63 // self.together
+        word, place = np.divmod(labels.codes, self.together)
+        n_words = -(-len(self.sums) // self.together)
+        own = _by_group(block, word, np.left_shift(1, self.bits * place), n_words)
+        self.words = own if self.words is None else self.words + own
+        self.reached += reach
+
+    def unpack(self) -> None:
+        if self.words is None:
+            return
+        for c, own in enumerate(self.sums):
+            shared = self.words[c // self.together]
+            own += shared & (2**self.bits - 1)
+            shared >>= self.bits
+        self.words, self.reached = None, 0
+
+
+def _by_group(block: sparse.csr_array, group: NDArray[np.intp], weight: NDArray[Any], n_groups: int) -> NDArray[Any]:
+    """(n_groups, V) the sums of the weighted rows of each group: every cell is added to the cell (group of its row,
+    term), by the product of the block, its terms renumbered by group, with the weights."""
+    shape = (n_groups, block.shape[1])
     cells = block.indices
-    if shape[0] > 1:
+    if n_groups > 1:
         kind = cells.dtype if math.prod(shape) <= np.iinfo(cells.dtype).max else np.int64
-        cells = np.repeat((word * shape[1]).astype(kind), np.diff(block.indptr))
+        cells = np.repeat((group * shape[1]).astype(kind), np.diff(block.indptr))
         cells += block.indices
-    weight = np.left_shift(1, bits * place) if bits else labels.by_row
     by_cell = assembled(sparse.csc_array, (math.prod(shape), block.shape[0]), block.data, cells, block.indptr)
-    words = (by_cell @ weight).reshape(shape)
-    if together == 1:
-        sums += words
-        return
-    for c, own in enumerate(sums):
-        shared = words[c // together]
-        own += shared & (2**bits - 1)
-        shared >>= bits
-
-
-def _bits(most: int, times: int) -> int:
-    """Bits that hold a sum of so many counts; 0 where floats add up: cells below 0, or sums beyond 2^53."""
-    bits = max(1, (most * times).bit_length())
-    return bits if most >= 0 and bits <= 53 else 0
+    return np.asarray((by_cell @ weight).reshape(shape))
 
 
 @dataclass(frozen=True)
