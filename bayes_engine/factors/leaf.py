@@ -53,7 +53,10 @@ class Domain:
     def places(self, X: Table) -> NDArray[np.intp]:
         """(n,) the place of each cell; HIDDEN where it is not known."""
         codes = X[self.variable.name]
-        places: NDArray[np.intp] = codes.astype(np.intp) - 1
+        places: NDArray[np.intp] = codes.astype(np.intp)
+        places -= 1
+        if X.n and codes.min() > MISSING and codes.max() <= len(self.variable.levels):
+            return places
         places[codes == MISSING] = self.size - 1 if self.missing_is_level else HIDDEN
         places[codes == OUT] = HIDDEN
         places[codes == unseen_code(codes)] = self.size if self.smooth_unseen else HIDDEN

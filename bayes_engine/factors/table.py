@@ -184,10 +184,11 @@ class TableLeaf(Leaf):
             return cells_of(self.lookup, self.axes, hidden, X)
         places = [d.places(X) for d in self.axes]
         inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
-        own, weight = left.own[inside] * self.of_class, left.weight[inside]
-        cell = tuple(p[inside] for p in places)
+        rows = slice(None) if inside.all() else inside
+        own, weight = left.own[rows] * self.of_class, left.weight[rows]
+        cell = tuple(p[rows] for p in places)
         anew = self._anew(own, weight, cell) if self.rule.marginal or self.rule.summed else None
-        if anew is not None and inside.all():
+        if anew is not None and len(anew) == X.n:
             return anew
         terms = cells_of(self.lookup, self.axes, hidden, X).copy()
         if anew is not None:
