@@ -66,11 +66,12 @@ def collect_parquet(
         up to 34 MB, with the target 50 MB of 15 columns, for want="values" 8 MB more for each of numbers, and three
         times its statistics; together they hold no more than 230 MB, so that the process stays below 500 MB, or one
         thread is at work. Blocks are counted alike, however many there are.
-    client : a `distributed.Client` (extra `[dask]`) or a `SparkSession` (extra `[spark]`, Java 17): the workers of its
-        cluster count row groups and merge, eight at a time, what they have counted; with Spark, what comes of eight
-        neighbours is merged further here. They must see the files under the same absolute paths. The statistics are
-        those of one machine to the last bit, also where workers are lost: what they did, others do again. `threads` is
-        then the cluster's affair.
+    client : a `distributed.Client` (extra `[dask]`), a `SparkSession` (extra `[spark]`, Java 17) or an executor of
+        `concurrent.futures` (a `ProcessPoolExecutor`, or one of joblib, Ray, MPI): its workers count row groups, and
+        what they have counted is merged eight at a time: by the workers of Dask, by those of Spark as far as eight
+        neighbours go, else here. They must see the files under the same absolute paths. The statistics are those of one
+        machine to the last bit, also where workers of Dask or Spark are lost: what they did, others do again. An
+        executor gives up then, which is an error that names the row group. `threads` is then the cluster's affair.
 
     Raises ReadError, which says what to install, without pyarrow; and, before a row is counted, TableError or
     SchemaMismatch, naming both files, where one lacks a column or holds another sort of cells in it (1 and '1');

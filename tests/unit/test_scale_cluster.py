@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +35,7 @@ from bayes_engine import (
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
 from bayes_engine.scale import Progress, RiskInFiles
 from bayes_engine.scale.block import Block
+from bayes_engine.scale.cluster import Engine, Spread, Task
 from bayes_engine.scale.dask_client import _same
 from bayes_engine.stats.partial import MergeTree
 from bayes_engine.store.statistics import load_partial
@@ -52,20 +57,23 @@ Lost.__name__ = "KilledWorker"
 
 
 class NearBy:
-    """Speaks as a `distributed.Client` does and does the work at once, in this process, on copies by pickle."""
+    """Speaks as a `distributed.Client` does and does the work at once, in this process, on copies by pickle. The plan,
+    rows and merges are numbered as they come; what is called as `loses` kills its workers."""
 
-    def __init__(self, loses: str = "-none") -> None:
+    def __init__(self, loses: str = "none") -> None:
         self.loses, self.keys = loses, list[str]()
 
-    def submit(self, task: Any, *parts: Any, key: str) -> Any:
+    def submit(self, task: Any, *parts: Any, pure: bool, priority: int = 0) -> Any:
+        kind = "merge" if priority else "rows" if parts else "plan"
+        key = f"{kind}-{sum(k.startswith(kind) for k in self.keys)}"
         self.keys.append(key)
         future = SimpleNamespace(key=key, status="finished", exception=lambda: None)
+        future.cancelled, future.done = (lambda: False), (lambda: True)
+        assert not pure and all(p.status == "finished" for p in parts)
         try:
-            if any(p.status == "error" for p in parts if hasattr(p, "status")):
-                raise next(p.exception() for p in parts if hasattr(p, "status") and p.status == "error")
-            if key.endswith(self.loses):
+            if key == self.loses:
                 raise Lost(key)
-            sent = pickle.loads(pickle.dumps((task, [getattr(p, "value", p) for p in parts])))  # noqa: S301
+            sent = pickle.loads(pickle.dumps((task, [p.value for p in parts])))  # noqa: S301
             future.value = pickle.loads(pickle.dumps(sent[0](*sent[1])))  # noqa: S301
         except Exception as error:  # noqa: BLE001
             future.status, future.exception = "error", partial(_same, error)
@@ -73,11 +81,11 @@ class NearBy:
         future.result = lambda: future.value
         return future
 
-    def gather(self, futures: list[Any], errors: str) -> list[Any]:
-        return [f.value for f in futures]
-
-    def cancel(self, futures: list[Any], force: bool) -> None:
+    def cancel(self, futures: list[Any]) -> None:
         self.keys.append("cancelled")
+
+
+NearBy.__module__ = "distributed.client"
 
 
 def test_blocks_and_merges_are_tasks_and_give_the_bits_of_one_machine(tmp_path: Path) -> None:
@@ -87,8 +95,9 @@ def test_blocks_and_merges_are_tasks_and_give_the_bits_of_one_machine(tmp_path: 
     near, kept = NearBy(), tmp_path / "part.bayes"
     there = collect_parquet(made, target="good", weight="times", client=near, resume=kept)
     assert bits(there) == bits(collect_parquet(made, target="good", weight="times", resume=kept))
-    names = [key.split("-", 2)[2] for key in near.keys]
-    assert names == ["plan", *(f"rows-{i}" for i in range(11)), *(f"merge-{i}" for i in range(4))]
+    assert near.keys == [
+        "plan-0", *(f"rows-{i}" for i in range(11)), *(f"merge-{i}" for i in range(4)), "cancelled",
+    ]  # fmt: skip
 
 
 def test_a_row_group_that_is_lost_or_refused_is_named_and_the_others_are_kept(tmp_path: Path) -> None:
@@ -97,12 +106,88 @@ def test_a_row_group_that_is_lost_or_refused_is_named_and_the_others_are_kept(tm
     with pytest.raises(ReadError, match=r"'part2\.parquet', row group 2 of 4: 4 worker.* were lost"):
         collect_parquet(made, target="good", client=near, resume=kept)
     assert sum(node.rows for node in load_partial(kept).nodes) == 45 and near.keys[-1] == "cancelled"
-    with pytest.raises(ReadError, match=r"'part1\.parquet', row group 1 of 4: 4 worker.* from here on were lost"):
+    with pytest.raises(ReadError, match=r"'part1\.parquet', row group 1 of 4: 4 worker.* from here on, were lost"):
         collect_parquet(made, target="good", client=NearBy(loses="merge-1"))
-    with pytest.raises(ParameterError, match="client=7 is neither "):
+    with pytest.raises(ParameterError, match="client=7 is none of these: "):
         collect_parquet(made, target="good", client=7)
     with pytest.raises(ParameterError, match="threads= is of this machine"):
         collect_parquet(made, target="good", client=near, threads=2)
+
+
+def test_a_result_that_is_lost_before_its_merge_is_named_itself(tmp_path: Path) -> None:
+    """Dask makes it anew then, which may kill workers as well."""
+
+    class LosesResult(NearBy):
+        def submit(self, task: Any, *parts: Any, pure: bool, priority: int = 0) -> Any:
+            if priority:
+                parts[3].status, parts[3].exception = "error", lambda: Lost("rows-2")
+                self.loses = "merge-0"
+            return super().submit(task, *(p for p in parts if p.status == "finished"), pure=pure, priority=priority)
+
+    made = files(rows(60), tmp_path, group=5)
+    with pytest.raises(ReadError, match=r"'part0\.parquet', row group 3 of 4: 4 worker.* were lost"):
+        collect_parquet(made, target="good", client=LosesResult())
+
+
+def test_an_executor_is_an_engine_as_it_stands(tmp_path: Path) -> None:
+    """Here: threads. What stops a count leaves what is there to be taken up."""
+    made, kept = files(fractional(400), tmp_path, group=10), tmp_path / "part.bayes"
+    ask: dict[str, Any] = {"path_or_paths": made, "target": "good", "weight": "times", "want": "pairs"}
+    with ThreadPoolExecutor(2) as pool:
+        with pytest.raises(Enough):
+            collect_parquet(**ask, client=pool, resume=kept, progress=after(100))
+        assert 100 <= sum(node.rows for node in load_partial(kept).nodes) < 400
+        far: list[Progress] = []
+        there = collect_parquet(**ask, client=pool, resume=kept, progress=far.append)
+        assert far[-1].rows == 400 and far[-1].rows_now <= 300
+        (tmp_path / "more").mkdir()
+        spoil(files(fractional(40), tmp_path / "more", group=5)[1], 1)
+        with pytest.raises(ReadError, match=r"^'part1\.parquet', row group 2 of 3: "):
+            collect_parquet(tmp_path / "more", target="good", client=pool)
+    assert bits(there) == bits(collect_parquet(**ask))
+
+
+def test_work_that_others_call_off_is_named_and_no_block_is_no_result(tmp_path: Path) -> None:
+    class CalledOff(ThreadPoolExecutor):
+        def submit(self, *call: Any) -> Any:
+            future: Future[bytes] = Future()
+            future.cancel()
+            return future
+
+    with pytest.raises(ReadError, match=r"'part0\.parquet', row group 1 of 4: it was called off"):
+        collect_parquet(files(rows(60), tmp_path, group=5), target="good", client=CalledOff())
+    with Spread(Engine(CalledOff(), Task(str, "".join, "")), []) as none:
+        assert none.result(lambda: None) is None and none.finished() == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_processes_count_answer_and_step_as_one_machine_does(tmp_path: Path) -> None:
+    """Of a pool whose process is killed the row group is named, what is counted is kept, and a new pool goes on."""
+    (tmp_path / "rows").mkdir()
+    made, kept = files(fractional(600), tmp_path / "rows", group=25), tmp_path / "part.bayes"
+    ask: dict[str, Any] = {"target": "good", "weight": "times"}
+    killed: list[int] = []
+
+    def kill(far: Progress) -> None:
+        if not killed:
+            killed.append(next(iter(pool._processes)))
+            os.kill(killed[0], signal.SIGKILL)
+
+    lost = pytest.raises(ReadError, match=r"row group \d+ of \d+: A process in the process pool was terminated")
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool, lost:
+        collect_parquet(made, **ask, client=pool, resume=kept, progress=kill)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert bits(collect_parquet(made, **ask, client=pool, resume=kept)) == bits(collect_parquet(made, **ask))
+        here, there = (fit_files(TAN(discretize="quantile", bins=4), made, client=c, **ask) for c in (None, pool))
+        assert bits(there.stats_) == bits(here.stats_)
+        many = classify_files(here, made, tmp_path / "many.parquet", client=pool)
+        one = classify_files(here, made, tmp_path / "one.parquet")
+        pd.testing.assert_frame_equal(pd.read_parquet(many.path), pd.read_parquet(one.path))
+        model, asked = EM[0]
+        (tmp_path / "steps").mkdir()
+        steps = em_files(numbers(120), tmp_path / "steps", 15)
+        assert_identical_trace(*(fit_files(clone(model), steps, client=c, **asked) for c in (pool, None)))
 
 
 @pytest.fixture(scope="module")

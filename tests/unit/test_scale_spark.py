@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from bayes_engine import TAN, KDependence, NaiveBayes, classify_files, collect_parquet, fit_files, held_out_risk
 from bayes_engine.errors import ParameterError, ReadError
-from bayes_engine.scale import Progress, cluster
+from bayes_engine.scale import Progress
 from bayes_engine.store.statistics import load_partial
 from tests.clusters import GATE
 from tests.conftest import ROOT
@@ -62,9 +62,8 @@ class NearBySpark:
         self.jobs.append(end)
         frame = Frame([[pa.RecordBatch.from_arrays([pa.array([i])], ["id"])] for i in range(end)])
         if self.gives_up:
-            frame.collect = frame.mapInArrow = lambda *_: SimpleNamespace(  # type: ignore[method-assign,assignment]
-                collect=lambda: 1 / 0, repartition=lambda _: frame
-            )
+            frame.collect = lambda: 1 / 0  # type: ignore[method-assign,assignment,return-value]
+            frame.mapInArrow = frame.repartition = lambda *_: frame  # type: ignore[method-assign]
         return frame
 
     def addTag(self, tag: str) -> None:
@@ -92,7 +91,7 @@ def test_eight_row_groups_are_a_job_and_the_bits_are_those_of_one_machine(near: 
     ask: dict[str, Any] = {"target": "good", "weight": "times", "columns": ["sound", "mass"]}
     there = collect_parquet(made, client=near, resume=tmp_path / "part.bayes", **ask)
     assert bits(there) == bits(collect_parquet(made, resume=tmp_path / "part.bayes", **ask))
-    assert sorted(near.jobs) == [1, 1, 8] and len(set(near.tags)) == 1
+    assert sorted(near.jobs) == [1, 1, 8] and len(set(near.tags) - {"interrupted"}) == 1
     ask["columns"] = ["sound"]
     risks = [held_out_risk(NaiveBayes(), made, folds=2, client=c, **ask) for c in (None, near)]
     assert_same_risk(*risks)
@@ -103,20 +102,11 @@ def test_what_a_worker_of_spark_refuses_is_raised_here(near: NearBySpark, tmp_pa
     spoil(made[1], 1)
     with pytest.raises(ReadError, match=r"^'part1\.parquet', row group 2 of 2: "):
         collect_parquet(made, target="good", client=near)
-    with pytest.raises(ReadError, match=r"row groups 1 to 2: Spark did not finish them: division by zero"):
+    with pytest.raises(ReadError, match=r"row group 1 of 2: Spark did not finish .* from here on: division by zero"):
         collect_parquet(made[0], target="good", client=NearBySpark(gives_up=True))
     strange = type("SparkSession", (), {"__module__": "pyspark.sql.session"})()
-    with pytest.raises(ParameterError, match="nor a SparkSession"):
+    with pytest.raises(ParameterError, match=r"none of these: .* a SparkSession"):
         collect_parquet(made[0], target="good", client=strange)
-
-
-def test_no_block_is_no_result() -> None:
-    class Nothing(cluster.Gathered[int]):
-        def run(self, groups: Any) -> Any:
-            yield from ()
-
-    with Nothing(None, [], lambda block: 1, sum) as none:
-        assert none.result(lambda: None) is None and none.finished() == []
 
 
 # a real session ------------------------------------------------------------------------------------------------------
