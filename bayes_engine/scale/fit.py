@@ -149,7 +149,7 @@ def fit_files(
     `BayesianNetworkClassifier` counts all pairs, searches by passes (one, then one for each 64 tables or fewer that the
     search asks for; of up to 32,768 rows it ends with the first, `.search`), and takes one more for the tables of its
     graph: the graph, and what stands in its tables, are those of a fit in memory. `learn_files` does so for
-    `BayesianNetwork`; here its structure is given.
+    `BayesianNetwork`, and says which tables are counted in parts; here its structure is given.
 
     `SPODE` takes a pass more where its super-parent is chosen by leave-one-out: each row is scored under the counts
     without it (`.left-out`).

@@ -68,6 +68,11 @@ def learn_files(
     of its families. Rows with a missing cell are left out of the search, and in the tables of the families that they
     do not show. Of files with no more rows than the sample the search takes one pass.
 
+    Memory is bounded whatever the rows. Of a table of more than 2,097,152 cells those are kept that occur, and where
+    these are more than 262,144 it is counted in parts, four a pass, 64 at most. Most such tables are not asked for: by
+    MDL, BIC and AIC a parent that costs more than it can gain is no candidate where the family would have more than
+    1,048,576 cells, here as in memory (`bayes_engine.structure.scores.Scorer.candidates`).
+
     Parameters
     ----------
     score : as `BayesianNetwork.learn` takes it: "mdl" | "bic" | "aic" | "log-likelihood" | "k2" | "bdeu".
@@ -78,7 +83,8 @@ def learn_files(
     The other arguments are those of `fit_files`; `progress` is told how many passes there are at least.
 
     Raises ParameterError where the search or the model needs the rows; TableError where a cell is missing and
-    `missing="em"` would complete it, or where no row shows all columns; what `collect_parquet` raises.
+    `missing="em"` would complete it, where no row shows all columns, or where the search hangs on a table of more than
+    16,777,216 combinations of levels that occur, which it names; what `collect_parquet` raises.
 
     >>> import pandas as pd, pathlib, tempfile
     >>> from bayes_engine import BayesianNetwork, learn_files

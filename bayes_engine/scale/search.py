@@ -32,11 +32,13 @@ from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.requests import (
     AHEAD,
+    MOST_PARTS,
     AskedCounts,
     AskingScorer,
     EnoughAsked,
     Request,
     first_requests,
+    united,
 )
 from bayes_engine.structure.scores import ScoreName, Scorer
 from bayes_engine.structure.search import Method, SearchOptions, SearchResult, search
@@ -45,8 +47,6 @@ from bayes_engine.table.schema import Schema, Variable
 
 SAMPLE = 2**15
 """Rows that what is asked next is guessed by."""
-MOST_COMBINATIONS = 2**20
-"""Cells that occur of one table too large to be kept whole."""
 SEARCHED: tuple[Method, ...] = ("hill-climb", "k2", "exact")
 """Methods that files are searched by."""
 
@@ -108,8 +108,8 @@ class Asked(NamedTuple):
 
 
 def bytes_asked(asked: Sequence[Asked]) -> float:
-    """What the tables of these take that are kept whole."""
-    return 8.0 * sum(r.size(a.nodes.levels) for a in asked for r in a.requests if not r.sparse(a.nodes.levels))
+    """What the tables of these take at most."""
+    return 8.0 * sum(r.kept(a.nodes.levels) for a in asked for r in a.requests)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ class StructureSearch:
     def said(self) -> str:
         """What a file of passes says of it."""
         options = {**vars(self.options), "rng": type(self.options.rng).__name__}
-        return f"search={self.score}, {self.method}, {sorted(options.items(), key=lambda item: item[0])!r}"
+        settings = sorted(options.items(), key=lambda item: item[0])
+        return f"search={self.score}, {self.method}, {settings!r}, tables in {MOST_PARTS} parts"
 
 
 def searching(
@@ -161,7 +162,7 @@ def structures(
 ) -> list[SearchResult]:
     """The graph of each of these sets of columns and rows, all searched at once: one pass counts what all of them ask.
 
-    Raises TableError where no row shows all columns, or a table has too many cells that occur.
+    Raises TableError where no row shows all columns, or a search hangs on a table with too many cells that occur.
     """
     wanted = replace(wanted, share=len(nodes))
     asked = [Asked(each, first_requests(each.levels)) for each in nodes]
@@ -171,8 +172,8 @@ def structures(
     while open_ := [one for one in searches if not one.run()]:
         asked = [one.asks() for one in open_]
         work = partial(_counted, plan=passes.plan, asked=asked, division=division)
-        add, made = partial(_added, asked=asked), partial(_made, open_=open_)
-        for one, part in zip(open_, passes.run(work, add, made=made, counts=bytes_asked(asked)), strict=True):
+        made = partial(_made, open_=open_)
+        for one, part in zip(open_, passes.run(work, _added, made=made, counts=bytes_asked(asked)), strict=True):
             one.take(part)
     return [one.result for one in searches if one.result is not None]
 
@@ -208,7 +209,10 @@ class _Search:
                 result = self._search(self.scorer.counts, self.scorer.again())
             except EnoughAsked:
                 return False
-            self.result = None if self.scorer.asked else result
+            if self.scorer.asked:
+                return False
+            self.scorer.refuse_beyond()
+            self.result = result
         return self.result is not None
 
     def asks(self) -> Asked:
@@ -314,51 +318,22 @@ def _tables_of(table: Table, weight: Array | None, requests: Sequence[Request]) 
 
 def _table_of(counts: FamilyCounts, request: Request) -> Any:
     if request.sparse(counts.levels):
-        refuse_wide(request, counts)
-        return counts.observed(counts.every(request.columns))
+        return request.of(counts)
     joint = counts.every(request.columns)
     return (counts.with_all(joint) if request.beside else counts.weights(joint)).ravel()
 
 
-def refuse_wide(request: Request, counts: FamilyCounts) -> None:
-    """Raises TableError where the cells of a table have no numbers."""
-    if request.size(counts.levels) >= 2**62:
-        raise TableError(
-            "the table of {names} would hold {cells:.3g} cells; give the node fewer parents",
-            names=", ".join(counts.sorted_names[j] for j in request.columns),
-            cells=float(request.size(counts.levels)),
-        )
-
-
-def _added(a: Found, b: Found, asked: Sequence[Asked]) -> Found:
-    sums = []
-    for mine, other, (nodes, requests) in zip(a, b, asked, strict=True):
-        both = _both(mine, other)
-        for request, cells in zip(requests, both, strict=True):
-            if request.sparse(nodes.levels) and len(cells[0]) > MOST_COMBINATIONS:
-                names = sorted(nodes.schema.names)
-                raise TableError(
-                    "the columns {names} hold more than {most} combinations of levels; coarsen those with the most "
-                    "levels, or give the nodes fewer parents (max_parents)",
-                    names=", ".join(names[j] for j in request.columns),
-                    most=MOST_COMBINATIONS,
-                )
-        sums.append(both)
-    return tuple(sums)
+def _added(a: Found, b: Found) -> Found:
+    return tuple(_both(mine, other) for mine, other in zip(a, b, strict=True))
 
 
 def _both(mine: Found, other: Found) -> Found:
     """The sum of each two tables, whole ones in the memory of the first, but where another process sent it: that is
     read-only."""
     return tuple(
-        _united(a, b) if isinstance(a, tuple) else np.add(a, b, out=a if a.flags.writeable else None)
+        united(a, b) if isinstance(a, tuple) else np.add(a, b, out=a if a.flags.writeable else None)
         for a, b in zip(mine, other, strict=True)
     )
-
-
-def _united(a: Found, b: Found) -> Found:
-    codes, place = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
-    return codes, np.bincount(place, np.concatenate([a[1], b[1]]), minlength=len(codes)).astype(float)
 
 
 def _made(sums: Found, open_: Sequence[_Search]) -> Found:
@@ -366,13 +341,13 @@ def _made(sums: Found, open_: Sequence[_Search]) -> Found:
     made = []
     for one, counts in zip(open_, sums, strict=True):
         asked = zip(one.of.requests, _weights(counts), strict=True)
-        made.append(tuple(one.scorer.read(request, weights) for request, weights in asked))
+        made.append(tuple(np.zeros(0) if w is None else one.scorer.read(request, w) for request, w in asked))
     return tuple(made)
 
 
-def _weights(tables: Found) -> list[Array]:
-    """The cells of each table, of the large ones those that occur."""
-    return [table[1] if isinstance(table, tuple) else table for table in tables]
+def _weights(tables: Found) -> list[Any]:
+    """The cells of each table, of the large ones those that occur; None where these are too many."""
+    return [table if not isinstance(table, tuple) else table[1] if table else None for table in tables]
 
 
 def _sample(variables: Schema, codes: NDArray[np.int32], weight: Array) -> FamilyCounts:

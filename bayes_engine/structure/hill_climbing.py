@@ -11,7 +11,7 @@ gains (a hub is rather a cause). Nothing depends on where a column stands, and w
 columns that the table cannot tell apart. Further climbs draw their ties by `rng`. `tabu` lets a climb walk on over ties
 and down slopes. At last the best graph met is perturbed and climbed from again, `perturbations` times (iterated local
 search, as bnlearn's `perturb`, but always from the best: Lourenço, Martin & Stützle 2003). The best graph met is the
-result.
+result. An arc is no move, taken or drawn, if its family has a large table and can only lose (`Scorer.candidates`).
 """
 
 from __future__ import annotations
@@ -171,7 +171,8 @@ def k2(
         c = counts.rank_of(child)
         mask = sum(1 << counts.rank_of(p) for p in first.parents[child])
         while (stop := limits.reached()) is None and mask.bit_count() < most:
-            free = [p for p in map(counts.rank_of, order[:i]) if allowed[p, c] and not mask >> p & 1]
+            open_ = allowed[:, c] & scorer.candidates(c, mask)
+            free = [p for p in map(counts.rank_of, order[:i]) if open_[p]]
             deltas = np.full(len(counts.names), -np.inf)
             deltas[free] = scorer.widened(c, mask)[free] - scorer.value(c, mask)
             chosen = _chosen(deltas, scorer.tolerance)
@@ -341,7 +342,7 @@ class _Climb:
         self.add[:, c] = -np.inf
         self.drop[:, c] = -np.inf
         if mask.bit_count() < self.most:
-            new = self.allowed[:, c] & ~self.arcs[:, c]
+            new = self.allowed[:, c] & self.scorer.candidates(c, mask)
             if new.any():
                 self.add[new, c] = self.scorer.widened(c, mask)[new] - now
         for p in members(mask):

@@ -44,6 +44,9 @@ TIE = 1e-10
 WIDEST = 4_000_000
 """A family is counted with all further parents at once while the table has at most this many cells."""
 
+LARGE = 2**20
+"""Of the families of more cells than this a search looks only at those that may gain."""
+
 SMALL = 2**18
 """Each two columns are counted at once while their tables have at most this many cells together …"""
 TOGETHER = 2**24
@@ -274,6 +277,24 @@ class Scorer:
             self._wide.update(zip(((c, parents) for c in children), scores, strict=True))
         return self._wide[child, parents]
 
+    def candidates(self, child: int, parents: int) -> NDArray[np.bool_]:
+        """(d,) which columns a search may give a family as one parent more: all that are not in it, but those that can
+        only lose and whose table, of more than LARGE cells, would have to be counted to say how much.
+
+        A parent j gains n·I(child; j | parents), at most n·min(H(child | parents), H(j)); it costs `price` for each of
+        q (r − 1) (S_j − 1) free numbers more.
+        """
+        levels = np.array(self.counts.levels)
+        open_ = np.array([j != child and not parents >> j & 1 for j in range(len(levels))])
+        cells = math.prod(self.counts.levels[j] for j in members(parents | 1 << child)) * levels
+        if not self.price or not (cells > LARGE).any():
+            return open_
+        free = self.free(child, parents)
+        most = self.price * free + self.value(child, parents)  # −n·H(child | parents)
+        alone = np.array([self.value(j, 0) + self.price * self.free(j, 0) for j in range(len(levels))])
+        loses = self.price * free * (levels - 1) > -np.maximum(most, alone)
+        return np.asarray(open_ & ~(loses & (cells > LARGE)))
+
     def _counted_with(self, child: int) -> list[int]:
         """The columns that are counted with all others when the first of them is asked for: it and those after it that
         are not counted yet, while their tables are small and their rows few."""
@@ -285,7 +306,7 @@ class Scorer:
 
     def _one_by_one(self, child: int, parents: int) -> Array:
         """`widened`, each by itself."""
-        others = [j for j in range(len(self.counts.levels)) if j != child and not parents >> j & 1]
+        others = np.flatnonzero(self.candidates(child, parents)).tolist()
         alone = np.full(len(self.counts.levels), -np.inf)
         alone[others] = [self.value(child, parents | 1 << j) for j in others]
         return alone

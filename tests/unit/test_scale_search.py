@@ -27,9 +27,10 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.scale import Progress, em_passes, scan, search
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.folds import folds_of, group_hashes
-from bayes_engine.structure import requests
+from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure import requests, scores
 from bayes_engine.structure.constraints import Constraints
-from bayes_engine.structure.scores import ScoreName
+from bayes_engine.structure.scores import ScoreName, Scorer
 from bayes_engine.structure.search import SearchResult
 from bayes_engine.table.schema import Variable
 from tests.conftest import ROOT
@@ -138,9 +139,53 @@ def test_large_tables_of_files_are_kept_by_the_combinations_that_occur(
     theirs = BayesianNetwork().learn(frame.drop(columns="w"), sample_weight=frame["w"], **ask)
     assert_same_search(ours.search_, theirs.search_)
     assert_same_counts(ours, theirs)
-    monkeypatch.setattr(search, "MOST_COMBINATIONS", 10)
-    with pytest.raises(TableError, match="hold more than 10 combinations of levels"):
+    monkeypatch.setattr(requests, "MOST_PARTS", 1)
+    with pytest.raises(TableError, match="hold more than 15 combinations of levels"):
         learn_files(BayesianNetwork(), folder, weight="w", threads=1, **ask)
+
+
+@pytest.mark.parametrize("score", ["mdl", "bdeu"])
+def test_large_tables_of_files_are_counted_in_parts(
+    score: ScoreName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where more cells occur than one part may hold."""
+    for module, name, value in ((search, "SAMPLE", 30), (requests, "MOST_CELLS", 400), (requests, "SPARSE_CELLS", 24)):
+        monkeypatch.setattr(module, name, value)
+    counted = list[requests.Request]()
+    monkeypatch.setattr(search, "_table_of", lambda *given, of=search._table_of: counted.append(given[1]) or of(*given))
+    frame = data("levels", 90).drop(columns="id")
+    ask = {"score": score, "max_parents": 2, **FEW}
+    ours = learn_files(BayesianNetwork(), written(frame, tmp_path), threads=1, **ask)
+    assert_same_search(ours.search_, BayesianNetwork().learn(frame, **ask).search_)
+    assert max(request.parts for request in counted) > 1
+
+
+def test_parents_that_can_only_lose_are_no_candidates_in_files_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scores, "LARGE", 8)
+    monkeypatch.setattr(search, "SAMPLE", 40)
+    frame, ask = rows(120, 3).drop(columns="x").dropna(), {"perturbations": 2, "restarts": 0}
+    ours = learn_files(BayesianNetwork(), written(frame, tmp_path), threads=1, **ask)
+    assert_same_search(ours.search_, BayesianNetwork().learn(frame, **ask).search_)
+
+
+def test_a_search_is_refused_only_if_it_hangs_on_a_table_that_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for one that was asked ahead, by a guess."""
+    monkeypatch.setattr(requests, "MOST_CELLS", 100)
+    monkeypatch.setattr(requests, "MOST_PARTS", 0)
+    counts = FamilyCounts.of(data("chain", 60))
+    asked = requests.AskedCounts(Schema(counts.variables), 1e6, 10**6)
+    scorer = requests.AskingScorer(asked, "mdl", 1.0, Scorer(counts, "mdl"), 64)
+    for request in requests.first_requests(asked.levels):
+        scorer.take(request, scorer.read(request, counts.with_all(counts.every(request.columns)).ravel()))
+    scorer.value(0, 0b111110)
+    with pytest.raises(TableError, match="c0, c1, c2, c3, c4, c5 hold more than 0 combinations"):
+        scorer.refuse_beyond()
+    scorer.again().refuse_beyond()
+    scorer.value(0, 0b111110)
+    with pytest.raises(TableError, match="more than 0"):
+        scorer.refuse_beyond()
 
 
 def left_out(
@@ -324,8 +369,8 @@ def test_a_given_structure_and_numbered_levels(tmp_path: Path) -> None:
 def test_combinations_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, value in ((search, "SAMPLE", 50), (requests, "MOST_CELLS", 600), (requests, "SPARSE_CELLS", 100)):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(search, "MOST_COMBINATIONS", 40)
-    with pytest.raises(TableError, match="hold more than 40 combinations of levels"):
+    monkeypatch.setattr(requests, "MOST_PARTS", 1)
+    with pytest.raises(TableError, match="hold more than 50 combinations of levels"):
         learn_files(BayesianNetwork(), written(data("levels"), tmp_path), "log-likelihood")
 
 

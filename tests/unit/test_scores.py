@@ -186,3 +186,19 @@ def test_the_sign_is_the_books_with_a_minus() -> None:
         0.5 * math.log(60) * (1 + 2 + 1 + 4) - likelihood
     )
     assert likelihood < 0
+
+
+@pytest.mark.parametrize("score", ["mdl", "aic"])
+def test_a_parent_that_is_no_candidate_loses(score: ScoreName, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 12, 300)
+    data = {"a": a, "b": (a + rng.integers(0, 2, 300)) % 12, "c": a % 3, "d": rng.integers(0, 9, 300)}
+    counts = counted(pd.DataFrame(data).map(lambda level: f"v{level:02}"))
+    every = Scorer(counts, score)
+    families = [(c, mask) for c in range(4) for mask in range(16) if not mask >> c & 1]
+    assert sum(every.candidates(c, mask).sum() for c, mask in families) == sum(3 - m.bit_count() for _, m in families)
+    monkeypatch.setattr(scores, "LARGE", 0)
+    out = [(c, m, j) for c, m in families for j in np.flatnonzero(~every.candidates(c, m)) if j != c and not m >> j & 1]
+    assert len(out) > 8
+    assert all(every.value(c, mask | 1 << int(j)) < every.value(c, mask) for c, mask, j in out)
+    assert Scorer(counts, "k2").candidates(0, 2).tolist() == [False, False, True, True]

@@ -105,8 +105,11 @@ def _buttons(
                 key="all_rows_fit", icon=":material/play_arrow:", type="primary", on_click=all_rows.ask,
                 args=("fit", all_rows.key_of(large, table, fitted)),
                 help=_("The active model, with the parameters that it has here, counted block by block in one pass "
-                       "over the file, or two where numbers are cut into intervals. What is counted is kept every few "
-                       "seconds: cancelled or broken off, also by the end of the program, it goes on from there."),
+                       "over the file, or two where numbers are cut into intervals. A network whose graph is searched "
+                       "for takes one more for each set of tables that the search asks for, and leaves out parents "
+                       "that cost more than they can gain where their table is large. What is counted is kept every "
+                       "few seconds, or after each pass of a search: cancelled or broken off, also by the end of the "
+                       "program, it goes on from there."),
             )  # fmt: skip
         if "judge" in left:
             begun = all_rows.is_begun(all_rows.judged_key(large, table, fitted))
