@@ -6,28 +6,31 @@ They are computed once; every loss, prior of use and amount is applied to them a
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from bayes_engine.decision.decision_boundaries import log_proba, log_proba_of
-from bayes_engine.errors import NoTerms, ParameterError, TableError
+from bayes_engine.decision.fold_models import (
+    Fold,
+    Rows,
+    encoded_for_folds,
+    learnt_from_tables,
+    learnt_in_folds,
+    rows_to_hold_out,
+    splits,
+    way_of_cutting,
+)
+from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Listing, Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.progress import steps, tick
-from bayes_engine.table.dataframes import to_pandas
-from bayes_engine.table.encode import Table, encode_texts, positions
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.encode import Table
 
 TINY = 60
 """Tables of at most this many rows are evaluated by leaving out one row at a time."""
@@ -149,13 +152,14 @@ def held_out(
     Raises TableError where a class or the groups are too few for two folds, or y holds a class that the model has not
     met; ParameterError where the model is not fitted, or gives no probabilities.
 
+    >>> import pandas as pd
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X, y = pd.DataFrame({"size": [1.0, 2.0, 3.0, 9.0, 10.0, 11.0]}), ["small"] * 3 + ["big"] * 3
     >>> held = held_out(NaiveBayes().fit(X, y), X, y)
     >>> str(held.scheme), held.posterior()[0].argmax(axis=1).tolist()
     ('leave-one-out, exact', [1, 1, 1, 0, 0, 0])
     """
-    rows = _rows(model, X, y, groups, sample_weight)
+    rows = rows_to_hold_out(model, X, y, groups, sample_weight)
     alone = groups is None and len(rows.truth) <= TINY and not in_folds and np.ndim(folds) == 0
     chosen = getattr(model, "_chosen_from_rows", ("structure",))
     if alone and not (refit and chosen) and hasattr(model, "leave_one_out_log_proba"):
@@ -165,10 +169,6 @@ def held_out(
         log_posterior = model.leave_one_out_log_proba(rows.X, y, sample_weight)
         scheme = _kept(chosen) if chosen else Message("leave-one-out, exact")
         return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, scheme, kept=chosen)
-    if alone and _is_encoded_once(model):
-        anew = list(model._log_posteriors_learnt_anew(rows.X, y, sample_weight))
-        log_posterior, prior = (np.stack(part) for part in zip(*anew, strict=True))
-        return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, ANEW)
     if alone:
         every = np.arange(len(rows.truth))
         parts: Any = [(np.delete(every, i), every[i : i + 1]) for i in every]
@@ -176,87 +176,41 @@ def held_out(
     else:
         parts, scheme = splits(rows.truth, rows.groups, folds, seed)
         parts = list(parts)
-    return _judged(rows, scheme, [partial(_fold, model, rows, train, test) for train, test in parts])
+    return _judged(rows, scheme, learnt_in_folds(model, rows, parts, one_by_one=alone), len(parts))
+
+
+def repeated(
+    model: Any,
+    X: Any,
+    y: Any,
+    seeds: Sequence[int],
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    read: Sequence[ReadFolds] = (),
+) -> list[HeldOut]:
+    """`held_out` in folds by each of the seeds; the arguments are its own. `read` are these folds, where they are read
+    already: then nobody asks for the rows."""
+    if read:
+        return [folds.held_out(model) for folds in steps(read)]
+    return [
+        held_out(model, X, y, groups=groups, sample_weight=sample_weight, seed=seed, in_folds=True)
+        for seed in steps(seeds)
+    ]
 
 
 def _kept(chosen: tuple[str, ...]) -> Message:
     return Message("leave-one-out, {what} kept", {"what": Listing([KEPT[what] for what in chosen])})
 
 
-class _Rows(NamedTuple):
-    """Rows to be held out, checked: X (n, d) with their `labels` (n,), under the target's name if it has one, of which
-    `truth` (n,) are the places among the classes; `weight` (n,), None of them where all count alike."""
-
-    X: Any
-    labels: Any
-    classes: tuple[Any, ...]
-    truth: NDArray[np.intp]
-    weight: Array
-    alike: bool
-    groups: NDArray[np.intp] | None
-
-
-class _Fold(NamedTuple):
-    """A model that has learnt from all rows but some, its classes, the weight by class of the rows that it learnt from,
-    and the positions of those that it has not seen."""
-
-    model: Any
-    classes: NDArray[Any]
-    learnt: Array
-    test: NDArray[np.intp]
-
-
-def _rows(model: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> _Rows:
-    if not hasattr(model, "classes_") or not hasattr(model, "predict_proba"):
-        raise ParameterError(
-            "held_out takes a fitted classifier with predict_proba, and this {kind} is not fitted or has none; call "
-            "fit, or calibrate it",
-            kind=type(model).__name__,
-        )
-    X = to_pandas(X)  # scikit-learn takes no rows of some frames
-    classes = tuple(model.classes_.tolist())
-    labels = np.asarray(y)
-    tick()
-    truth = positions(labels, classes)
-    if (truth < 0).any():
-        raise TableError(
-            "the model was fitted without the class '{label}' of row {row}; fit it to these rows first",
-            label=str(labels[truth < 0][0]),
-            row=int((truth < 0).argmax()) + 1,
-        )
-    tick()
-    alike = np.broadcast_to(1.0, len(labels))  # a table may be long, and what is held out is kept
-    weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
-    name = model.target_.name if hasattr(model, "target_") else getattr(y, "name", None)
-    named: Any = labels
-    if name is not None:  # a network's arcs may name the target, and its ties fall by names
-        named = pd.Series(labels, name=name, dtype=object if labels.dtype.kind == "U" else labels.dtype)
-    tick()
-    return _Rows(X, named, classes, truth, weight, sample_weight is None, together)
-
-
-def _fold(model: Any, rows: _Rows, train: NDArray[np.intp], test: NDArray[np.intp]) -> _Fold:
-    weight = rows.weight[train]
-    weights = None if rows.alike else weight
-    fold, known = _learnt(model, _safe_indexing(rows.X, train), _safe_indexing(rows.labels, train), weights)
-    learnt = np.bincount(rows.truth[train], weight, minlength=len(rows.classes)).astype(float)
-    return _Fold(fold, known, learnt, test)
-
-
-def _judged(rows: _Rows, scheme: Message, folds: Sequence[Callable[[], _Fold]], table: Table | None = None) -> HeldOut:
-    """What folds, one after the other, say of the rows that they have not seen; of their `table` where all folds encode
-    them alike."""
+def _judged(rows: Rows, scheme: Message, folds: Iterable[Fold], n: int) -> HeldOut:
+    """What `n` folds, one after the other, say of the rows that they have not seen. They tell how many are done."""
     log_posterior = np.full((len(rows.truth), len(rows.classes)), -np.inf)
-    prior = np.zeros((len(folds), len(rows.classes)))
-    of = np.zeros(len(rows.truth), dtype=np.min_scalar_type(len(folds)))
-    for i, fold in enumerate(steps(folds)):
-        model, known, learnt, test = fold()
+    prior = np.zeros((n, len(rows.classes)))
+    of = np.zeros(len(rows.truth), dtype=np.min_scalar_type(n))
+    for i, (model, known, learnt, test, unseen) in enumerate(folds):
         columns = np.array([rows.classes.index(c) for c in known.tolist()])
-        if table is None:
-            log_p = log_proba(model, _safe_indexing(rows.X, test))
-        else:
-            log_p = log_proba_of(model, table.take(test))
+        log_p = log_proba_of(model, unseen) if isinstance(unseen, Table) else log_proba(model, unseen)
         log_posterior[np.ix_(test, columns)] = log_p
         stated = getattr(model, "prior_by_class", None)  # any other has learnt the frequencies of its rows
         prior[i] = learnt / learnt.sum() if stated is None else [stated.get(c, 0.0) for c in rows.classes]
@@ -264,17 +218,19 @@ def _judged(rows: _Rows, scheme: Message, folds: Sequence[Callable[[], _Fold]], 
     return HeldOut(rows.classes, log_posterior, prior, rows.truth, rows.weight, scheme, rows.groups, of)
 
 
-class Folds:
-    """The models that `held_out` learns from all folds but one, kept: under other estimation parameters, such as α,
-    they judge the rows without counting any of them again.
+class ReadFolds:
+    """Rows in folds as `held_out` reads them: numbers cut into intervals for each fold by the rows that it learns from.
+    All models of one `way_of_cutting` share them.
 
-    The arguments are those of `held_out`, for a generative model and rows in folds; it raises what that raises.
+    The arguments are those of `held_out`, for a model that has a `way_of_cutting`; it raises what that raises.
 
+    >>> import pandas as pd
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> X, y = pd.DataFrame({"sound": list("abab" * 5)}), list("nnyy" * 5)
-    >>> model = NaiveBayes().fit(X, y)
-    >>> kept, anew = Folds(model, X, y).held_out(alpha=9.0), held_out(model.with_params(alpha=9.0), X, y, in_folds=True)
-    >>> bool((kept.log_posterior == anew.log_posterior).all())
+    >>> from bayes_engine.models.tan import TAN
+    >>> X, y = pd.DataFrame({"size": [1.0, 2.0, 9.0, 10.0] * 5}), list("nnyy" * 5)
+    >>> model, tree = NaiveBayes(discretize="mdlp").fit(X, y), TAN().fit(X, y)
+    >>> read, anew = ReadFolds(model, X, y).held_out(tree), held_out(tree, X, y, in_folds=True)
+    >>> bool((read.log_posterior == anew.log_posterior).all())
     True
     """
 
@@ -289,119 +245,76 @@ class Folds:
         sample_weight: Any = None,
         seed: int = 0,
     ) -> None:
-        self._rows = _rows(model, X, y, groups, sample_weight)
-        parts, self._scheme = splits(self._rows.truth, self._rows.groups, folds, seed)
-        self._folds = [_fold(model, self._rows, train, test) for train, test in steps(list(parts))]
-        self._table = model._encode(self._rows.X) if _is_encoded_once(model) else None
-        if self._table is not None:  # then nobody asks for the rows as they were given
-            self._rows = self._rows._replace(X=None, labels=None)
+        self._way = way_of_cutting(model)
+        rows = rows_to_hold_out(model, X, y, groups, sample_weight)
+        parts, self._scheme = splits(rows.truth, rows.groups, folds, seed)
+        parts = list(parts)
+        self._folds = list(encoded_for_folds(model, rows, parts))
+        self._rows = rows._replace(X=None, labels=None)  # nobody asks for them as they were given
+
+    def held_out(self, model: Any) -> HeldOut:
+        """As `held_out` of a model that was fitted on these rows.
+
+        Raises ParameterError for one that cuts numbers otherwise.
+        """
+        return _judged(self._rows, self._scheme, self._learnt(model), len(self._folds))
+
+    def _learnt(self, model: Any) -> Iterator[Fold]:
+        if self._way is None or way_of_cutting(model) != self._way:
+            raise ParameterError(
+                "these rows were not read for {model}: it cuts other columns, or otherwise",
+                model=type(model).__name__,
+            )
+        return learnt_from_tables(model, self._rows, steps(self._folds))
+
+
+def read_folds(model: Any, X: Any, y: Any, seeds: Sequence[int], **rest: Any) -> list[ReadFolds]:
+    """`ReadFolds` by each of the seeds."""
+    return [ReadFolds(model, X, y, seed=seed, **rest) for seed in steps(seeds)]
+
+
+class Folds:
+    """The models that `held_out` learns from all folds but one, kept: under other estimation parameters, such as α,
+    they judge the rows without counting any of them again.
+
+    The arguments are those of `held_out`, for a generative model and rows in folds, or these as they are `read`; it
+    raises what that raises.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X, y = pd.DataFrame({"sound": list("abab" * 5)}), list("nnyy" * 5)
+    >>> model = NaiveBayes().fit(X, y)
+    >>> kept, anew = Folds(model, X, y).held_out(alpha=9.0), held_out(model.with_params(alpha=9.0), X, y, in_folds=True)
+    >>> bool((kept.log_posterior == anew.log_posterior).all())
+    True
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        folds: Any = 5,
+        groups: Any = None,
+        sample_weight: Any = None,
+        seed: int = 0,
+        read: ReadFolds | None = None,
+    ) -> None:
+        if read is None:
+            rows = rows_to_hold_out(model, X, y, groups, sample_weight)
+            parts, self._scheme = splits(rows.truth, rows.groups, folds, seed)
+            parts = list(parts)
+            self._folds = list(learnt_in_folds(model, rows, parts))
+            self._rows = rows._replace(X=None, labels=None)
+        else:
+            self._rows, self._scheme = read._rows, read._scheme
+            self._folds = list(read._learnt(model))
 
     def held_out(self, **parameters: Any) -> HeldOut:
         """As `held_out` of the model under other estimation parameters.
 
         Raises ParameterError for one that acts in counting (`with_params`).
         """
-        folds = [partial(_under, fold, parameters) for fold in self._folds]
-        return _judged(self._rows, self._scheme, folds, self._table)
-
-
-def _under(fold: _Fold, parameters: Mapping[str, Any]) -> _Fold:
-    return fold._replace(model=fold.model.with_params(**parameters))
-
-
-def _is_encoded_once(model: Any) -> bool:
-    """Whether rows held out are read as all rows were. A text's terms and a number's cut points are those of the rows
-    learnt from."""
-    if not hasattr(model, "_log_posteriors_learnt_anew") or "schema" not in model.get_params(deep=False):
-        return False
-    return _schema_of_folds(model) is model.schema_
-
-
-def _schema_of_folds(model: Any) -> Schema:
-    """The model's schema without the cut points and vocabularies that its fit has found; those that it was given stay
-    and one that was given open grows from what it was."""
-    given = {v.name: v for v in model.schema or ()}
-    variables = []
-    for v in model.schema_:
-        own = given.get(v.name)
-        if v.cuts is not None and (own is None or own.cuts is None):
-            v = replace(v, cuts=None, levels=(), declared=False)
-        elif v.textual and not (own is not None and own.declared):
-            v = replace(v, levels=() if own is None else own.levels, declared=False)
-        variables.append(v)
-    if all(a is b for a, b in zip(variables, model.schema_, strict=True)):
-        return model.schema_  # type: ignore[no-any-return]
-    return Schema(tuple(variables))
-
-
-def _without_terms(schema: Schema, X: Any) -> Schema:
-    """The schema with a closed, empty vocabulary for each text that these rows have no term of."""
-
-    def settled(v: Variable) -> Variable:
-        try:
-            if v.textual:
-                encode_texts(X[v.name], v, grow=True)
-        except NoTerms:
-            return replace(v, declared=True)
-        return v
-
-    return Schema(tuple(map(settled, schema)))
-
-
-def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDArray[Any]]:
-    """A clone of the model fitted to other rows, and its classes: for one that counts, all of them, met or not."""
-    fold = clone(model)
-    if hasattr(model, "partial_fit") and hasattr(model, "stats_"):
-        if "schema" in fold.get_params(deep=False):
-            fold.set_params(schema=_schema_of_folds(model))
-        try:
-            fold.partial_fit(X, y, model.classes_, weight)
-        except NoTerms:  # a text that these rows have no term of says nothing of the others
-            fold.set_params(schema=_without_terms(fold.schema, X))
-            fold.partial_fit(X, y, model.classes_, weight)
-    else:
-        step = f"{fold.steps[-1][0]}__" if hasattr(fold, "steps") else ""
-        fold.fit(X, y, **({} if weight is None else {f"{step}sample_weight": weight}))
-    return fold, np.asarray(fold.classes_)
-
-
-def splits(truth: NDArray[np.intp], together: NDArray[np.intp] | None, folds: Any, seed: int) -> tuple[Any, Message]:
-    """(train, test) positions of the folds of rows with these classes (n,), stratified; rows that stand `together` (n,)
-    stay so. And what was done, in words. `folds` is how many, or (n,) which one each row is in.
-
-    Raises TableError where a class or the groups are too few for two folds; ParameterError where not every row has a
-    fold.
-    """
-    if np.ndim(folds):
-        which, of = np.unique(np.asarray(folds), return_inverse=True)
-        if len(of) != len(truth) or len(which) < 2:
-            raise ParameterError(
-                "folds= holds {n} numbers of {k} folds for {rows} rows; give each row one, of two folds or more",
-                n=len(of),
-                k=len(which),
-                rows=len(truth),
-            )
-        given = [(np.flatnonzero(of != i), np.flatnonzero(of == i)) for i in range(len(which))]
-        return given, Message("{k} folds, as given", {"k": len(which)})
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # with scipy.stats, half a second
-
-    sizes = np.bincount(truth)
-    if together is not None:
-        k = min(folds, len(np.unique(together)), int(sizes.max()))
-        if k < 2:
-            raise TableError("the group column has one value only; risk cannot be estimated on groups left out")
-        splitter = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
-        with warnings.catch_warnings():  # a class may be absent from a fold: it keeps its column
-            warnings.filterwarnings("ignore", message="The least populated class")
-            splits = list(splitter.split(truth, truth, together))
-        return splits, Message("{k} folds, groups kept together", {"k": k})
-    k = min(folds, int(sizes[sizes > 0].min()))
-    if k < 2:
-        raise TableError(
-            "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class "
-            "out"
-        )
-    scheme = Message(
-        "{k} folds, stratified" if k == folds else "{k} folds, stratified (the rarest class has {k} rows)", {"k": k}
-    )
-    return StratifiedKFold(k, shuffle=True, random_state=seed).split(truth, truth), scheme
+        folds = (fold._replace(model=fold.model.with_params(**parameters)) for fold in steps(self._folds))
+        return _judged(self._rows, self._scheme, folds, len(self._folds))

@@ -7,7 +7,7 @@ with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -301,19 +301,12 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
             joint[i] = self._estimated(self._stats_without(left, i)).log(X.take(slice(i, i + 1)))[0]
         return joint
 
-    def _log_posteriors_learnt_anew(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Array, Array]]:
-        """Of each row (C,) log P(c|x) and (C,) P(c) of a model learnt from the others alone, its structure too, under
-        the schema that there is: the rows are encoded once."""
-        frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
-        table = self._table(frame, self.schema_, unseen="error", missing=self.missing)
-        for i in steps(range(table.n)):
-            rest = np.arange(table.n) != i
-            others, theirs = table.take(rest), labels.take(rest)
-            fold = self._copy({})
-            for name in self.structural:
-                fold.__dict__.pop(name, None)
-            fold._settle(fold._choose(others, theirs, fold._count(others, theirs, target)))
-            yield log_normalize(fold._joint_of(table.take(slice(i, i + 1))))[0], fold.class_prior_
+    def _learnt_from(self, X: Table, labels: Labels) -> Self:
+        """A copy that has learnt from these encoded rows alone, its structure too, under their schema."""
+        new = self._copy({})
+        for name in self.structural:
+            new.__dict__.pop(name, None)
+        return new._settle(new._choose(X, labels, new._count(X, labels, self.target_)))
 
     def _counted_alone(self, X: Any, y: Any, sample_weight: Any) -> SufficientStatistics:
         """The statistics of these rows alone, under the schema and the structure that there are."""

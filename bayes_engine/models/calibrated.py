@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.decision.held_out import TINY, HeldOut, held_out, refuse_without_posterior, splits
+from bayes_engine.decision.fold_models import splits
+from bayes_engine.decision.held_out import TINY, HeldOut, held_out, refuse_without_posterior
 from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import CALIBRATION, Ledger
 from bayes_engine.logspace import Array, log, log_normalize, log_sum

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.decision.held_out import TINY, held_out, splits
+from bayes_engine.decision.fold_models import splits
+from bayes_engine.decision.held_out import TINY, held_out
 from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array

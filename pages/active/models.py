@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.held_out import TINY, Folds, HeldOut, held_out
+from bayes_engine.decision.fold_models import way_of_cutting
+from bayes_engine.decision.held_out import TINY, Folds, HeldOut, ReadFolds, held_out, read_folds, repeated
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import listen
 from bayes_engine.language import Listing, Message, _
@@ -18,7 +19,6 @@ from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import OTHERS, Dirichlet
-from bayes_engine.progress import steps
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.write import free_names
@@ -251,7 +251,8 @@ def _held(table: FittableTable, own: Fitted, refit: bool) -> HeldOut:
     counting, estimating = _apart(own.spec, table.parts)
     folds = None
     if estimating and not is_tiny(table) and table.parts.X.size <= MOST_KEPT:
-        folds = _folds(table, own.spec.family, counting)
+        counted = _count(table, own.spec.family, counting)
+        folds = _folds(table, own.spec.family, counting, counted, _folds_read(table, own, (0,)))
     return _held_out(own, refit, table, folds, estimating)
 
 
@@ -259,13 +260,32 @@ MOST_KEPT = 1_000_000
 """Cells of a table whose folds are kept: a kernel's are as large as the table, and there are five."""
 
 
+def _folds_read(table: FittableTable, own: Fitted, seeds: tuple[int, ...]) -> list[ReadFolds]:
+    """The rows in folds, where each fold finds its own cut points, for all models that cut alike; [] of others."""
+    way = way_of_cutting(own.model)
+    return [] if way is None or table.parts.X.size > MOST_KEPT else _read_alike(table, way, seeds, own)
+
+
+@cached(max_entries=16, activity=Message("judging the model on rows held out"))
+def _read_alike(table: FittableTable, way: Hashable, seeds: tuple[int, ...], _own: Fitted) -> list[ReadFolds]:
+    parts, weight = table.parts, _weights(table.parts)
+    return in_worker(read_folds, _own.model, parts.X, parts.y, seeds, groups=parts.groups, sample_weight=weight)
+
+
 @cached(max_entries=64, activity=Message("judging the model on rows held out"))
-def _folds(table: FittableTable, family: str, counting: Mapping[str, Any]) -> Folds:
+def _folds(
+    table: FittableTable,
+    family: str,
+    counting: Mapping[str, Any],
+    _counted: GenerativeClassifier,
+    _read: list[ReadFolds],
+) -> Folds:
     """What is counted of all folds but one, for all models that only estimate differently."""
     parts, weight = table.parts, _weights(table.parts)
     with listen():
-        model = _made(family, parts.schema, counting).fit(parts.X, parts.y, weight)
-        return in_worker(Folds, model, parts.X, parts.y, groups=parts.groups, sample_weight=weight)
+        if _read:
+            return in_worker(Folds, _counted, read=_read[0])
+        return in_worker(Folds, _counted, parts.X, parts.y, groups=parts.groups, sample_weight=weight)
 
 
 @cached(max_entries=64, activity=Message("judging the model on rows held out"))
@@ -300,17 +320,18 @@ def seeds_to_repeat(table: FittableTable) -> tuple[int, ...]:
 
 def repeated_rows(table: FittableTable, fitted: Fitted) -> tuple[HeldOut, ...]:
     """As `held_out_rows`, in folds by each of the `seeds_to_repeat`, before any calibration."""
-    return _repeated(fitted.uncalibrated, seeds_to_repeat(table), table)
+    own, seeds = fitted.uncalibrated, seeds_to_repeat(table)
+    return _repeated(own, seeds, table, _folds_read(table, own, seeds))
 
 
 @cached(max_entries=32, activity=Message("repeating the cross-validation"))
-def _repeated(own: Fitted, seeds: tuple[int, ...], _table: FittableTable) -> tuple[HeldOut, ...]:
-    X, y, of, weight = _table.parts.X, _table.parts.y, _table.parts.groups, _table.parts.weight
+def _repeated(
+    own: Fitted, seeds: tuple[int, ...], _table: FittableTable, _read: list[ReadFolds]
+) -> tuple[HeldOut, ...]:
+    parts, weight = _table.parts, _weights(_table.parts)
+    X, y = (None, None) if _read else (parts.X, parts.y)
     with listen():
-        held = [
-            in_worker(held_out, own.model, X, y, groups=of, sample_weight=weight, seed=seed, in_folds=True)
-            for seed in steps(seeds)
-        ]
+        held = in_worker(repeated, own.model, X, y, seeds, groups=parts.groups, sample_weight=weight, read=_read)
     return tuple(one.in_order(_table.classes) for one in held)
 
 

@@ -17,9 +17,10 @@ from bayes_engine.decision.curves import calibration
 from bayes_engine.decision.decision_boundaries import log_proba
 from bayes_engine.decision.description_length import DescriptionLength, mdl
 from bayes_engine.decision.evaluate import estimated_risk
-from bayes_engine.decision.held_out import HeldOut, _learnt, held_out
+from bayes_engine.decision.fold_models import _learnt
+from bayes_engine.decision.held_out import Folds, HeldOut, held_out, read_folds, repeated
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.errors import TableError
+from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
@@ -144,17 +145,40 @@ def test_leave_one_out_with_everything_learnt_anew() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [SPODE(), KDependence(2), NaiveBayes(discretize="mdlp"), AODE(discretize=None)])
-def test_rows_encoded_once_are_learnt_from_as_if_read_anew(model: Any) -> None:
+def test_rows_encoded_for_all_folds_are_learnt_from_as_if_read_anew(model: Any) -> None:
     table = load_dataset("watermelon3a")
     X, y = table.frame[list(table.schema.features.names)], table.frame[table.schema.target.name].to_numpy()
     weight = np.arange(len(y)) % 3 + 0.5
-    cut = clone(model).set_params(schema=table.schema.features).fit(X, y, weight).schema_
-    fitted = model.set_params(schema=cut).fit(X, y, weight)  # cut points that were not given are learnt anew
-    for i, (log_posterior, prior) in enumerate(fitted._log_posteriors_learnt_anew(X, y, weight)):
-        rest = np.arange(len(y)) != i
-        fold, _ = _learnt(fitted, X[rest], y[rest], weight[rest])
-        np.testing.assert_allclose(log_posterior, log_proba(fold, X[~rest])[0], rtol=1e-12)
-        np.testing.assert_allclose(prior, fold.class_prior_)
+    with listen():  # of a column that no fold cuts
+        cut = clone(model).set_params(schema=table.schema.features).fit(X, y, weight).schema_
+        for schema in (cut, table.schema.features):  # cut points that were not given are learnt anew
+            fitted = model.set_params(schema=schema).fit(X, y, weight)
+            held = held_out(fitted, X, y, sample_weight=weight, folds=np.arange(len(y)))
+            for i in range(len(y)):
+                rest = np.arange(len(y)) != i
+                fold, _ = _learnt(fitted, X[rest], y[rest], weight[rest])
+                np.testing.assert_allclose(held.log_posterior[i], log_proba(fold, X[~rest])[0], rtol=1e-12)
+                np.testing.assert_allclose(held.prior_by_row[i], fold.class_prior_)
+
+
+def test_models_that_cut_alike_share_the_folds_that_are_read() -> None:
+    rng = np.random.default_rng(4)
+    y = np.repeat(["a", "b"], 40)
+    X = pd.DataFrame({"x": rng.normal(size=80) + 2 * (y == "a"), "z": rng.normal(size=80), "c": list("uv" * 40)})
+    models: list[Any] = [NaiveBayes(discretize="quantile", bins=3), TAN(discretize="quantile", bins=3)]
+    for model in models:
+        model.fit(X, y)
+    read = read_folds(models[0], X, y, (0, 1))
+    for model in models:
+        anew = [held_out(model, X, y, seed=seed, in_folds=True) for seed in (0, 1)]
+        for one, other in zip(repeated(model, None, None, (0, 1), read=read), anew, strict=True):
+            assert one.log_posterior.tolist() == other.log_posterior.tolist()
+            assert one.scheme == other.scheme
+        kept = Folds(model, read=read[1]).held_out(alpha=3.0)
+        assert kept.log_posterior.tolist() == Folds(model, X, y, seed=1).held_out(alpha=3.0).log_posterior.tolist()
+    for other in (TAN(discretize="quantile", bins=4), TAN(discretize="equal-width", bins=3), TAN(discretize=None)):
+        with pytest.raises(ParameterError, match="not read for TAN"):
+            read[0].held_out(other.fit(X, y))
 
 
 # to write down --------------------------------------------------------------------------------------------------------

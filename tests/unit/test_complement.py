@@ -13,7 +13,8 @@ from sklearn.naive_bayes import ComplementNB
 
 from bayes_engine import MinimumRiskClassifier, load_dataset, load_model, save_model
 from bayes_engine.decision.compare import score
-from bayes_engine.decision.held_out import held_out, splits
+from bayes_engine.decision.fold_models import splits
+from bayes_engine.decision.held_out import held_out
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.models.calibrated import CalibratedClassifier, against_rest, calibrate
 from bayes_engine.models.complement import ComplementNaiveBayes

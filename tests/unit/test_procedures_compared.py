@@ -13,7 +13,8 @@ import pytest
 from scipy import stats
 
 from bayes_engine.decision.compare import differences
-from bayes_engine.decision.held_out import TINY, HeldOut, held_out, splits
+from bayes_engine.decision.fold_models import splits
+from bayes_engine.decision.held_out import TINY, HeldOut, held_out
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import Message
 from bayes_engine.models.naive_bayes import NaiveBayes
