@@ -163,7 +163,9 @@ def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Na
     ]
     narrow = labels if labels.codes is None else replace(labels, codes=labels.codes.astype(kind))
     left = set(pairs)
-    tables = {pair: np.zeros((labels.n_classes, *(sizes[n] for n in pair))) for pair in pairs}
+    tables: dict[Name, Array] = {  # in one order in every process: of a set of names it is another in each
+        pair: np.zeros((labels.n_classes, *(sizes[n] for n in pair))) for pair in combinations(sizes, 2) if pair in left
+    }
     for a, b in steps(combinations(range(len(groups)), 2), math.comb(len(groups), 2)):
         both = groups[a] + groups[b]
         if left.isdisjoint(combinations(both, 2)):

@@ -12,8 +12,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
+from functools import cache, wraps
 from hashlib import blake2b
+from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime import Runtime
+from streamlit.runtime import Runtime, forward_msg_cache
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -226,6 +227,14 @@ def notify_loop_together() -> None:
     AppSession._call_soon_on_event_loop = _call_soon_on_event_loop  # type: ignore[method-assign]
     AppSession.flush_browser_queue = flush_browser_queue  # type: ignore[method-assign]
     Runtime._send_message = _send_message  # type: ignore[method-assign]
+
+
+def ask_options_once() -> None:
+    """From how many bytes on a browser keeps a message is asked once. Streamlit asks its options for it at every
+    message of every run, under a lock that all sessions share; the server's are read as it starts."""
+    ask = forward_msg_cache.config.get_option
+    if not hasattr(ask, "cache_info"):
+        forward_msg_cache.config = SimpleNamespace(get_option=cache(ask))  # type: ignore[assignment]
 
 
 def kept_value(name: str) -> Any:

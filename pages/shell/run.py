@@ -40,6 +40,7 @@ def _process_start() -> None:
         private.name_callers()
         private.look_values_up()
         private.notify_loop_together()
+        private.ask_options_once()
         private.at_each_ask(runtime, addresses.note)
         jobs.share_the_machine()
     gc.freeze()

@@ -21,7 +21,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime import Runtime
+from streamlit.runtime import Runtime, forward_msg_cache
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
@@ -210,6 +210,21 @@ def test_the_event_loop_is_woken_once_for_what_was_drawn_meanwhile(monkeypatch: 
     AppSession._call_soon_on_event_loop(session, partial(said.append, 3))
     woken.pop()()
     assert said[-2:] == [3, "to be sent"]
+
+
+def test_how_large_a_message_is_kept_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    options = SimpleNamespace(get_option=lambda name: asked.append(name) or 100)
+    monkeypatch.setattr(forward_msg_cache, "config", options)
+    private.ask_options_once()
+    private.ask_options_once()  # as after all caches were cleared
+    large = []
+    for text in ("short", "long " * 100, "long " * 50):
+        message = ForwardMsg()
+        message.delta.new_element.markdown.body = text
+        forward_msg_cache.populate_hash_if_needed(message)
+        large.append(message.metadata.cacheable)
+    assert large == [False, True, True] and asked == ["global.minCachedMessageSize"], CLOSED
 
 
 def test_what_is_drawn_together_is_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
