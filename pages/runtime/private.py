@@ -232,9 +232,9 @@ def notify_loop_together() -> None:
 def ask_options_once() -> None:
     """From how many bytes on a browser keeps a message is asked once. Streamlit asks its options for it at every
     message of every run, under a lock that all sessions share; the server's are read as it starts."""
-    ask = forward_msg_cache.config.get_option
-    if not hasattr(ask, "cache_info"):
-        forward_msg_cache.config = SimpleNamespace(get_option=cache(ask))  # type: ignore[assignment]
+    asking: Any = forward_msg_cache
+    if not hasattr(asking.config.get_option, "cache_info"):
+        asking.config = SimpleNamespace(get_option=cache(asking.config.get_option))
 
 
 def kept_value(name: str) -> Any:
