@@ -286,7 +286,7 @@ class Scorer:
         """
         levels = np.array(self.counts.levels)
         open_ = np.array([j != child and not parents >> j & 1 for j in range(len(levels))])
-        cells = math.prod(self.counts.levels[j] for j in members(parents | 1 << child)) * levels
+        cells = float(math.prod(self.counts.levels[j] for j in members(parents | 1 << child))) * levels
         if not self.price or not (cells > LARGE).any():
             return open_
         free = self.free(child, parents)

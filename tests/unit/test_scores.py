@@ -202,3 +202,11 @@ def test_a_parent_that_is_no_candidate_loses(score: ScoreName, monkeypatch: pyte
     assert len(out) > 8
     assert all(every.value(c, mask | 1 << int(j)) < every.value(c, mask) for c, mask, j in out)
     assert Scorer(counts, "k2").candidates(0, 2).tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize("score", ["mdl", "k2"])
+def test_a_family_of_more_cells_than_an_integer_holds_has_candidates(score: ScoreName) -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (30, 70))
+    counts = counted(pd.DataFrame(rows, columns=[f"x{j:02}" for j in range(70)]).map(lambda level: f"v{level}"))
+    there = Scorer(counts, score).candidates(0, 2**68 - 2)
+    assert not there[:68].any() and there[68:].tolist() == [score == "k2"] * 2
