@@ -9,7 +9,9 @@ import hashlib
 import json
 import re
 import secrets
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -36,7 +38,8 @@ SILENT = 30.0
 """Seconds within which each part of a request's body must follow the one before."""
 LATER = 10.0
 """Seconds after which the part of a font is cut out that no earlier start has kept: the first page is drawn by then. In
-a classroom it is cut out at once and waited for: sixty telephones fetch it."""
+a classroom it is cut out once somebody asks for it, that which the page of HTML names at once, and all wait for it:
+sixty telephones fetch it."""
 ASIDE = 10
 """How much the process that cuts it out gives way to others ("nice"), where nobody waits for it."""
 FILES, SIZES = 12, 3
@@ -81,6 +84,7 @@ class Front:
         self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
         self.packed: dict[tuple[str, str], bytes] = {}
         self.parts: dict[str, bytes] = {}  # of the fonts
+        self.asked: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)  # set: a classroom waits for the part
         self.cutting: dict[str, asyncio.Task[None]] = {}
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
@@ -166,6 +170,9 @@ class Front:
         async def noticed(event: Event) -> None:
             await send(event)
             if event["type"] == "lifespan.startup.complete":
+                page = _page_of(self.streamlit / "static") if self.address is not None else ""
+                for name in filter(page.__contains__, self.fonts):
+                    self.asked[name].set()
                 self.cutting = {name: asyncio.create_task(self._cut(name)) for name in self.fonts}
                 if self.opened is not None:
                     self.opened()
@@ -175,19 +182,20 @@ class Front:
     async def _part(self, name: str) -> bytes:
         """The part of a font that is in use; empty where there is none, or not yet."""
         if self.address is not None and name in self.cutting:
+            self.asked[name].set()
             await asyncio.shield(self.cutting[name])
         return self.parts.get(name, b"")
 
     async def _cut(self, name: str) -> None:
-        """The part that an earlier start has kept, or else cut out `LATER`: it takes seconds, which the first page
-        needs. Until then the whole font is sent."""
+        """The part that an earlier start has kept, or else cut out `LATER`: it takes seconds of a processor, which the
+        first page needs. Until then the whole font is sent."""
         font, own = self.fonts[name], [Path(__file__).parents[1], *([self.pages] if self.pages else [])]
         key = await asyncio.to_thread(name_of_part, font, [] if has_letters(font) else [self.streamlit, *own])
         part = await asyncio.to_thread(kept_files.find, key)
         if part is None:
-            await asyncio.sleep(LATER if self.address is None else 0.0)
-            aside = ASIDE if self.address is None else 0
-            part = await part_apart(font, self.streamlit, own, aside)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.asked[name].wait(), LATER)
+            part = await part_apart(font, self.streamlit, own, 0 if self.asked[name].is_set() else ASIDE)
             if part:
                 await asyncio.to_thread(kept_files.keep, key, part)
         self.parts[name] = part
@@ -221,11 +229,16 @@ def _wanted(scope: Event) -> str:
     return "static/" + str(scope["path"]).rpartition("/static/")[2]
 
 
+def _page_of(folder: Path) -> str:
+    """Streamlit's page of HTML; "" where there is none."""
+    page = folder / "index.html"
+    return page.read_text(encoding="utf-8") if page.exists() else ""
+
+
 def _needed(folder: Path) -> list[str]:
     """The scripts of what is on every page, which Streamlit loads when it is to be drawn, and of what these import;
     without those that its page of HTML names."""
-    page = folder.parents[1] / "index.html"
-    known = set(_SCRIPT.findall(page.read_text(encoding="utf-8"))) if page.exists() else set()
+    known = set(_SCRIPT.findall(_page_of(folder.parents[1])))
     waiting = [file.name for element in _EVERYWHERE for file in sorted(folder.glob(f"{element}.*.js"))]
     needed: dict[str, None] = {}
     while waiting:

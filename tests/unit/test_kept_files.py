@@ -201,6 +201,42 @@ def test_icons_are_looked_for_at_the_first_start_alone(tmp_path: Path, monkeypat
     assert started() == {"font": b"a part"} and make.asked == 2
 
 
+def test_a_classroom_has_those_fonts_cut_out_that_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That which the page names at once, another with the first who asks for it; nobody asks for the third."""
+    (tmp_path / "static").mkdir()
+    (tmp_path / "static" / "index.html").write_text('<link rel="preload" href="./static/first.woff2">')
+    cut: list[tuple[str, int]] = []
+
+    async def part(font: Path, _streamlit: Path, _own: list[Path], aside: int) -> bytes:
+        cut.append((font.name, aside))
+        return font.read_bytes()
+
+    async def started(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "lifespan.startup.complete"})
+
+    async def sent(_event: Any) -> None:
+        pass
+
+    async def lesson() -> list[bytes]:
+        before = front.Front(started, "127.0.0.2", pages=tmp_path)
+        before.streamlit = tmp_path
+        before.fonts = {f"static/{name}.woff2": tmp_path / f"{name}.woff2" for name in ("first", "second", "third")}
+        for file in before.fonts.values():
+            file.write_bytes(file.stem.encode())
+        await before({"type": "lifespan"}, sent, sent)  # type: ignore[arg-type]
+        await before.cutting["static/first.woff2"]
+        assert cut == [("first.woff2", 0)]
+        asked = ("static/second.woff2", "static/first.woff2", "static/second.woff2")
+        return [await before._part(name) for name in asked]
+
+    monkeypatch.setattr(front, "part_apart", part)
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, lesson()).result() == [b"second", b"first", b"second"]
+    assert cut == [("first.woff2", 0), ("second.woff2", 0)]
+
+
 @pytest.mark.slow
 def test_where_no_part_can_be_made_nothing_is_kept(
     tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
