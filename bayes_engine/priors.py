@@ -167,7 +167,7 @@ def checked_alphas(alpha: Any, columns: Collection[str], n: float) -> None:
                     column=str(name),
                     known=", ".join(f"'{c}'" for c in columns),
                 )
-    for column in (*columns, None):
+    for column in (*(columns if isinstance(alpha, Mapping) else ()), None):
         checked_alpha(dirichlet(alpha, column).amount, n)
 
 

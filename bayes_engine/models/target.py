@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from bayes_engine.errors import CellTypeError, TableError
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import positions
-from bayes_engine.table.levels import distinct_codes, observed, sort_levels, written
+from bayes_engine.table.levels import distinct_codes, has_missing, observed, sort_levels, written
 from bayes_engine.table.schema import Variable
 
 
@@ -31,7 +31,7 @@ def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDA
     column = _series(to_pandas(y))
     if len(column) == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there are no labels")
-    if column.isna().any():
+    if has_missing(column):
         raise TableError(
             "Input y contains NaN: {n} label(s) are missing, the first in row {row}; leave these rows out",
             n=int(column.isna().sum()),

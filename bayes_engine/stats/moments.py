@@ -279,7 +279,7 @@ def _about_origin(blocks: Iterable[tuple[slice, Array]], labels: Labels, d: int)
         squares = np.multiply(z, z, out=room[: len(z)])  # first: a product waits longer for what is not in the cache
         member = labels.matrix(rows, by_row=d >= WIDE and z.flags.c_contiguous)
         sums = member @ z
-        if np.isnan(sums[0]).any():  # where any cell is missing every class has NaN
+        if math.isnan(np.vdot(sums, sums)):  # where any cell is missing every class has NaN
             known = ~np.isnan(z)
             complete[rows] = False
             squares[~known] = 0.0

@@ -121,11 +121,10 @@ def as_frame(X: Any) -> pd.DataFrame:
             "Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns",
             shape=str(frame.shape),
         )
-    double = pd.Index(map(str, frame.columns)).duplicated()
-    if double.any():
-        raise TableError(
-            "the column name '{column}' stands twice; rename one of the columns", column=str(frame.columns[double][0])
-        )
+    names = list(map(str, frame.columns.tolist()))
+    if len(set(names)) < len(names):
+        double = next(name for j, name in enumerate(names) if name in names[:j])
+        raise TableError("the column name '{column}' stands twice; rename one of the columns", column=double)
     return frame
 
 

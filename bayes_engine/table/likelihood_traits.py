@@ -15,6 +15,7 @@ class Traits(NamedTuple):
     whole: bool = False
 
 
+_NONE = Traits()
 TRAITS: dict[str, Traits] = {}
 """By the name of the likelihood; one that is not here asks nothing."""
 
@@ -25,4 +26,4 @@ def traits(variable: Variable) -> Traits:
     >>> traits(Variable("mass", "continuous"))
     Traits(by_value=False, whole=False)
     """
-    return TRAITS.get(variable.likelihood or "", Traits()) if variable.numeric else Traits()
+    return TRAITS.get(variable.likelihood or "", _NONE) if variable.numeric else _NONE

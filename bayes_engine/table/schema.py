@@ -103,9 +103,9 @@ class Schema:
     variables: tuple[Variable, ...]
 
     def __post_init__(self) -> None:
-        for j, name in enumerate(self.names):
-            if self.position[name] != j:
-                raise TableError("the column name '{column}' stands twice; rename one of the columns", column=name)
+        if len(self.position) < len(self):
+            double = next(name for j, name in enumerate(self.names) if self.position[name] != j)
+            raise TableError("the column name '{column}' stands twice; rename one of the columns", column=double)
 
     @cached_property
     def position(self) -> dict[str, int]:
