@@ -5,7 +5,6 @@ const AROUND = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1
 const FURTHER = [1, 2.5, 4.5, 7]      // and how far off, in its least distances
 const NEAR = 11                       // px from a point's middle to what does not cover it, nor its ring
 const SEND_EVERY = 150                // ms between two moves sent while dragging
-const ANSWER_WITHIN = 2000            // ms after which a move without an answer is given up
 
 const scenes = (globalThis.bayesScenes ??= new Map())
 globalThis.bayesPlane = createPlane   // the live part's element calls it
@@ -64,7 +63,7 @@ function createPlane(host) {
     hear(component)
     if (held && held.edit <= next.edit) held = null   // the server knows of the edit that was shown ahead of it
     if (!next.case) at = null
-    else if (!at || !drag && !waits(ANSWER_WITHIN) && !timer) at = { x: next.case.x, y: next.case.y, exact: next.case.posterior, shift: next.shift }
+    else if (!at || !drag && !waits() && !timer) at = { x: next.case.x, y: next.case.y, exact: next.case.posterior, shift: next.shift }
     take()
     const still = before && ["scene", "height", "x", "y", "classes", "actions", "words", "label"]
       .every(name => JSON.stringify(before[name]) === JSON.stringify(next[name]))

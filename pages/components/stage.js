@@ -8,6 +8,10 @@ function arrow(event) {
   return way
 }
 
+// What a person did stands over older answers until its own has come, or until it is taken for lost with the connection.
+// A server with a class of sixty may need many seconds.
+const ANSWER_WITHIN = 20000           // ms
+
 // `draw(parts)` is called once a frame with the Set of what `redraw` was told. "stage" is among them where the theme, the
 // width, the fonts ("fonts" as well) or the screen's pixels have changed. Where there is no room it is called once there is.
 function stage(host, draw) {
@@ -92,7 +96,7 @@ function stage(host, draw) {
     on, redraw, theme, fit, ratio: ratioNow, onPaper: () => onPaper, sheetOf,
     hear({ data, setTriggerValue }) { fire = setTriggerValue; seen = data.seen; sent = Math.max(sent, seen) },
     send(name, edit) { sentAt = performance.now(); fire(name, { ...edit, n: ++sent }) },
-    waits: (most = Infinity) => seen < sent && performance.now() - sentAt < most,   // for an answer, so many ms at most
+    waits: () => seen < sent && performance.now() - sentAt < ANSWER_WITHIN,   // for an answer
     lastSent: () => sent,
     end() { listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame) },
   }

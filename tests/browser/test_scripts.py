@@ -291,6 +291,22 @@ def test_a_drawing_hears_of_every_font_that_comes(drawings: Page) -> None:
     assert drawings.evaluate(TOLD, [False, "loadingdone"])[0] == ["stage", "fonts"]
 
 
+WAITS = """later => {
+  const { hear, send, waits } = stage(make("div", "", document.body), () => {}), now = performance.now.bind(performance)
+  const heard = seen => { hear({ data: { seen }, setTriggerValue() {} }); return waits() }
+  heard(0); send("moved", {}); send("moved", {})
+  performance.now = () => now() + later
+  const waited = [heard(1), heard(2)]
+  delete performance.now
+  return waited
+}"""
+
+
+def test_an_edit_stands_over_older_answers_on_a_slow_server_and_is_given_up_where_it_was_lost(drawings: Page) -> None:
+    assert drawings.evaluate(WAITS, 8_000) == [True, False]  # the first edit's answer, and the second's
+    assert drawings.evaluate(WAITS, 60_000) == [False, False]
+
+
 def test_a_table_is_laid_out_again_where_a_scroll_bar_takes_room(drawings: Page) -> None:
     """A border takes as much from its inside as a scroll bar would, which a browser without a window hides."""
     script = (SHARED / "tables.js").read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 // The terms are the server's. Here they are added up, and decide.js makes the posterior and the decision of the sums.
 
 const SEND_EVERY = 150                // ms between two edits sent while dragging
-const ANSWER_WITHIN = 2000            // ms after which an edit without an answer is given up
 const LANE = 15                       // px of a line of names
 const AWAY = 24                       // px from the end of the ruler to where −∞ or +∞ stands
 const FOLDED = 46                     // px of a curve that turns more than once
@@ -47,7 +46,7 @@ function createNomogram(host) {
   function update(component) {
     given = component.data
     hear(component)
-    if (!drag && !timer && !waits(ANSWER_WITHIN)) edited.clear()
+    if (!drag && !timer && !waits()) edited.clear()
     take()
   }
 

@@ -7,7 +7,6 @@ const SETTLE = 350                    // ms after the last arrow key until the c
 const FAR = 9, COARSE = 110           // the square over which R* is summed while something is dragged, and its steps
 const LIMITS = { x: 6, y: 4.5, low: 0.2, high: 4 }
 const AXIS = 1.6                      // standard deviations from the mean to a handle of the ellipse
-const ANSWER_WITHIN = 4000            // ms after which a change without an answer is given up
 
 export default drawnBy(create)
 
@@ -112,7 +111,7 @@ function create(host) {
     const next = component.data
     hear(component)
     if (data && JSON.stringify(data) === JSON.stringify(next)) return
-    const mine = data && (drag || timer || waits(ANSWER_WITHIN)) && next.scene === data.scene
+    const mine = data && (drag || timer || waits()) && next.scene === data.scene
     data = next
     if (!mine) { parts = data.parts.map(part => [...part]); stale = false }
     losses = new Losses(data.loss, data.order)

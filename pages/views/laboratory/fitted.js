@@ -2,7 +2,6 @@
 // Beneath it Σ log L as a bar, and the likeliest parameters beside those chosen. See fitted.py.
 
 const SETTLE = 350                    // ms after the last arrow key until the place is sent
-const ANSWER_WITHIN = 4000            // ms after which a place without an answer is given up
 const HIGH = 270, BAR = 84, TOP = 26
 const BANDS = [[-0.5, 0.62], [-2, 0.46], [-5, 0.34], [-10, 0.25], [-30, 0.18], [-100, 0.13], [-300, 0.09], [-1000, 0.06]]   // nats below the maximum, and how dark
 const SPANS = [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7]   // nats that the bar is long
@@ -24,7 +23,7 @@ function create(host) {
     const fresh = !data || data.of !== component.data.of, before = data && looks(data)
     hear(component)
     data = component.data
-    if (fresh || !(drag || timer || waits(ANSWER_WITHIN))) here = [...data.here]
+    if (fresh || !(drag || timer || waits())) here = [...data.here]
     redraw(before === looks(data) ? "case" : "stage")   // else a handle would be another one under the finger
   }
   const looks = ({ here, seen, ...rest }) => JSON.stringify(rest)

@@ -2,7 +2,6 @@
 // See smoothing.py. All numbers are the engine's, at a fixed list of sizes; the browser looks them up.
 
 const SETTLE = 350                    // ms after the last key until the size is sent
-const ANSWER_WITHIN = 4000            // ms after which an edit without an answer is given up
 const TOP = 14, ODDS_HIGH = 200, CELL_HIGH = 150, GAP = 46, LANE = 16, RIGHT = 16
 const SHARES = [0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 1e-4, 0.9999, 1e-6, 0.999999, 1e-8, 0.99999999]
 
@@ -29,7 +28,7 @@ function create(host) {
     data = component.data
     for (const rule of data.rules) rule.odds = rule.odds.map(v => v === "+" ? Infinity : v === "-" ? -Infinity : v === null ? NaN : v)
     const wanted = data.sizes.indexOf(data.n)
-    if (!before || !(drag !== null || timer || waits(ANSWER_WITHIN))) at = Math.max(wanted, 0)
+    if (!before || !(drag !== null || timer || waits())) at = Math.max(wanted, 0)
     at = Math.min(at, data.sizes.length - 1)
     redraw(before === looks(data) ? "case" : "stage")
   }

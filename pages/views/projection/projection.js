@@ -4,7 +4,6 @@
 const TAU = 2 * Math.PI, BINS = 24
 const ROUNDING = 1e-13                // of the variance over the plane: less than this along a line is none
 const SETTLE = 350                    // ms after the last arrow key until the angle is sent
-const ANSWER_WITHIN = 4000            // ms after which an angle without an answer is given up
 const FIELD = 472, SHADOW = 236, CURVE = 168, PAD = { left: 46, right: 14, top: 12, bottom: 40 }
 
 export default drawnBy(create)
@@ -41,7 +40,7 @@ function create(host) {
     if (same) return
     const columns = JSON.stringify([next.x, next.y, next.mean])
     if (first || columns !== shown) { angle = next.angle; cancelAnimationFrame(glide) }
-    else if (!drag && !timer && !waits(ANSWER_WITHIN) && apart(angle, next.angle) > 1e-9) turnTo(next.angle)
+    else if (!drag && !timer && !waits() && apart(angle, next.angle) > 1e-9) turnTo(next.angle)
     shown = columns
     redraw("stage")
   }
