@@ -190,14 +190,11 @@ def begin(key: Hashable, work: Callable[[], Any], activity: Message, *, kept: bo
             job = _jobs[key] = Job(key, activity, kept, _ended)
         job.waiting[me], job.asked_on[me] = time.monotonic(), here
         job.away.discard(me)
-        watch = not _sweeping.is_set()
-        _sweeping.set()
     if (page := _run.get()) is not None:
         page.asked[key] = job
     if fresh:
         threading.Thread(target=job.work, args=(work,), name="job", daemon=True).start()
-    if watch:
-        threading.Thread(target=_sweep, name="job-sweeper", daemon=True).start()
+    _look_again()
     return job
 
 
@@ -231,6 +228,15 @@ def stop_waiting(job: Job, who: str = "") -> bool:
         job.stop.set()
         job_queue.moved.notify_all()
         return True
+
+
+def _look_again() -> None:
+    """Jobs and pages are looked after from now on until there are none."""
+    with job_queue.lock:
+        if _sweeping.is_set():
+            return
+        _sweeping.set()
+    threading.Thread(target=_sweep, name="job-sweeper", daemon=True).start()
 
 
 def _sweep() -> None:
@@ -355,6 +361,7 @@ def _end(page: PageRun) -> None:
     _only(page.asked)
     if page.following and running() is not None:
         _pages[session_id()] = page.following
+        _look_again()  # not while this script runs, and another may have taken the result
         _soon(_look_at_pages)
 
 

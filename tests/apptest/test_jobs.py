@@ -335,6 +335,25 @@ def test_it_stops_when_the_last_who_waits_has_left(slow: Slow, monkeypatch: pyte
     until(lambda: slow.stopped == 1)
 
 
+def test_a_page_is_drawn_anew_though_another_took_the_result_as_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No job is left that its page could be looked at for; at first its script still runs."""
+    looks = 0
+
+    def look(_call: Callable[[], None]) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            jobs._pages.clear()
+
+    monkeypatch.setattr(jobs, "_jobs", {})
+    monkeypatch.setattr(jobs, "_pages", {})
+    monkeypatch.setattr(jobs, "running", object)
+    monkeypatch.setattr(jobs, "_soon", look)
+    until(lambda: not jobs._sweeping.is_set())
+    jobs._end(jobs.PageRun(following=[object()]))  # type: ignore[list-item]
+    until(lambda: looks == 3 and not jobs._sweeping.is_set())
+
+
 @pytest.mark.slow
 def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_queue, "AT_ONCE", 1)
