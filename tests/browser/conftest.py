@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from tests.classrooms import classroom
 from tests.conftest import CHROMIUM_FLAGS, PATIENCE, App
@@ -20,7 +21,26 @@ OWN_HOSTS = {"localhost", "127.0.0.1"}
 ONE_PROCESS = "--process-per-site"
 """The tabs of a context share a process: a new one finds the scripts compiled there, which halves what a page costs."""
 DESK: dict[str, Any] = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}}
+SAYS = 3000
+"""Characters of a page, and of the server's log, that a test which fails says."""
 expect.set_options(timeout=1000 * PATIENCE)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails says what its pages showed then, and what the server has written last."""
+    report = yield
+    if report.failed and call.when == "call":
+        given = getattr(item, "funcargs", {})
+        contexts = given["browser"].contexts if "browser" in given else []
+        for page in [page for context in contexts for page in context.pages[1:]]:
+            with suppress(Error):
+                report.sections.append((f"on {page.url[:200]}", page.inner_text("body", timeout=5000)[:SAYS]))
+        if "app" in given:
+            report.sections.append(("the server's log", given["app"].log.read_text("utf-8", "replace")[-SAYS:]))
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,15 @@ def becomes(page: Page, look: Callable[[], Seen], wanted: Seen) -> None:
     soon(page, look, lambda seen: seen == wanted)
 
 
+def agreed(one: Page, other: Page, look: Callable[[Page], Seen], moved: Callable[[Seen], bool]) -> Seen:
+    """What both pages show, once it is the same and has moved: one of them may still wait for its server."""
+
+    def both() -> tuple[Seen, Seen]:
+        return look(one), look(other)
+
+    return soon(one, both, lambda seen: seen[0] == seen[1] and moved(seen[0]))[0]
+
+
 def still(page: Page, look: Callable[[], Seen]) -> Seen:
     """What is seen once it no longer moves: the same at two looks, 300 ms apart."""
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
-from tests.browser.looking import settled, soon, view_of
+from tests.browser.looking import becomes, settled, soon, view_of
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow
@@ -62,5 +62,5 @@ def test_no_formula_is_wider_than_a_phone(
     page.goto(at(app, place, name, -1, **state))
     expect(page.locator('[class*="st-key-derivation_line_7"] .katex-display').last).to_be_visible()
     settled(page)
-    assert page.evaluate(WIDE) == []
+    becomes(page, lambda: page.evaluate(WIDE), [])
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

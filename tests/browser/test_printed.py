@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from pages.runtime.state import State, encode
 from tests.apptest.opened import showing
-from tests.browser.looking import settled, soon
+from tests.browser.looking import becomes, settled, soon
 from tests.browser.views import VIEWS, fits_and_shows_before_it_asks, in_turn
 from tests.conftest import App
 
@@ -80,7 +80,7 @@ def printed_whole(page: Page) -> None:
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     soon(page, lambda: page.evaluate(CONTROLS), lambda found: not found)
     soon(page, lambda: page.evaluate(PIXELS), lambda found: not found)
-    assert page.evaluate(UNEVEN) == []
+    becomes(page, lambda: page.evaluate(UNEVEN), [])
     page.wait_for_timeout(300)  # a heat map is traced
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
     assert len(printed) < MOST and b"/Subtype /Image" not in printed
