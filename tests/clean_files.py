@@ -6,22 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine.table import clean_csv, read
+from bayes_engine.table import clean_csv, clean_form, read
 from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.convert import ConvertedTable
 from bayes_engine.table.read import Reading, read_table
 
 
-def assert_alike(data: bytes, by_rules: Reading | None = None, name: str = "") -> bool:
+def assert_alike(data: bytes, name: str = "") -> bool:
     """However short it is, the typed reader gives of a file that is proved to be clean the table and the report that
-    the rules alone make of it (`by_rules` where it was read by them already), at once and as it reads a long file in
-    parts; whether it was proved. Any other file is read by the rules."""
-    if by_rules is None and _proved(data) is None:
+    the rules alone make of it, at once and as it reads a long file in parts; whether it was proved. Any other file is
+    read by the rules."""
+    if _proved(data) is None:
         return False
-    if by_rules is None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(read, "read_clean", lambda _: None)
-            by_rules = read_table(data, name=name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read, "read_clean", lambda _: None)
+        by_rules = read_table(data, name=name)
     proved = [_as_by_rules(clean, data, by_rules, name) for clean in (_proved(data), _proved(data, at_once=0)) if clean]
     return any(proved)
 
@@ -29,7 +28,7 @@ def assert_alike(data: bytes, by_rules: Reading | None = None, name: str = "") -
 def _proved(data: bytes, at_once: int = clean_csv._AT_ONCE) -> tuple[ConvertedTable, str] | None:
     """What the typed reader makes of a file however short, where it takes no more than `at_once` bytes at once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(clean_csv, "LEAST", 0)
+        patch.setattr(clean_form, "LEAST", 0)
         patch.setattr(clean_csv, "_AT_ONCE", at_once)
         return read_clean(data)
 

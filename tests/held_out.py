@@ -69,19 +69,14 @@ def held_out() -> Iterator[HeldOut]:
 
 def outcome(file: HeldOut) -> tuple[Outcome, str]:
     """What comes of a file, and why it is not right."""
-    return judged(file)[0]
-
-
-def judged(file: HeldOut) -> tuple[tuple[Outcome, str], Reading | None]:
-    """The `outcome` of a file, and what was read; None where it was refused."""
     truth = file.truth
     try:
         reading = read_table(file.data, name=truth["file"])
     except ReadError as error:
         if truth["must_refuse"]:
-            return ("right", ""), None
-        return ("refused" if truth["refuse"] else "wrong", str(error)), None
-    return _judged(truth, reading), reading
+            return "right", ""
+        return "refused" if truth["refuse"] else "wrong", str(error)
+    return _judged(truth, reading)
 
 
 def _judged(truth: Mapping[str, Any], reading: Reading) -> tuple[Outcome, str]:

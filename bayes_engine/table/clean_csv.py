@@ -1,4 +1,4 @@
-"""A long CSV file in which there is nothing to find out, read by pandas' typed C reader: as fast as that, and equal to
+"""A CSV file in which there is nothing to find out, read by pandas' typed C reader: as fast as that, and equal to
 what the rules of the other modules make of the file (tested so).
 
 It is proved in one pass over the bytes (quotes as RFC 4180 has them, no blank line, and nothing in the first and the
@@ -27,8 +27,6 @@ from bayes_engine.table.grid import check_size
 from bayes_engine.table.spelled_cells import Coded, spellings_of
 from bayes_engine.table.totals import ADDED_UP, label_of
 
-LEAST = 100_000
-"""Bytes from which on a file is read so; the rules take little time for fewer."""
 _AT_ONCE = 1 << 23
 """Bytes that the reader of pandas takes at once: of more each part is made small before the next."""
 _BLOCK, _AHEAD = 1 << 18, 64

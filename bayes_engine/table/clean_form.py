@@ -28,6 +28,9 @@ from bayes_engine.table.parquet_arff import is_arff
 from bayes_engine.table.tokenize import Dialect, line_end
 from bayes_engine.table.totals import label_of
 
+LEAST = 100_000
+"""Bytes from which on the rules are asked for the form of a file whose cells are not so simple that it is seen: of
+fewer they take little time, and take it twice where the file is not clean."""
 _TOP, _BOTTOM = 300, 30
 """Rows at the beginning and at the end in which header, units and footer are looked for: more than the rules do."""
 _ARFF = 1_000_000
@@ -60,8 +63,10 @@ def form_of(data: bytes) -> CleanForm | None:
     head = data[:SAMPLE]
     if b"\n" not in head or b"---" in head or (b"=" in head and b"===" in head) or _declares(data):
         return None
-    if scored < begin and (form := _of_simple_cells(data[:scored] + data[begin:])):
+    if form := _of_simple_cells(data[:scored] + data[begin:] if scored < begin else data):
         return form
+    if len(data) < LEAST:
+        return None
     sample = SAMPLE + 1 if data[: 2 * SAMPLE].isascii() else 2 * SAMPLE  # no fewer characters than the rules look at
     end = line_end(data, max(_end_of_line(data, _TOP + 1), sample))
     if scored < end and _told_by_first_records(data[:end]):

@@ -29,7 +29,7 @@ ROWS, FEW = 4000, 1500
 
 @pytest.fixture(autouse=True)
 def _however_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clean_csv, "LEAST", 0)
+    monkeypatch.setattr(clean_form, "LEAST", 0)
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -315,6 +315,48 @@ def test_one_cell_anywhere_is_seen_alike(
         rows[place][column] = cell
     rows = [[row[j] for j in order] for row in rows]
     same_form(joined(rows if quotes is None else in_quotes(rows, quotes), ",", "\n"))
+
+
+# ---- short files -----------------------------------------------------------------------------------------------------
+
+NUMBERS = ("7", "0", "-3", "1.5", "0.25", "1.10", "-0.0", "2020", "20240229", "45000", "999", "-99", "3.2024", "1.234")
+WORDS = ("Oslo", "yes", "no", "True", "False", "total", "mean", "kg", "id", "A", "R5", "Jan", "ok", "Zürich", "東京")
+NAMES = ("id", "class", "total", "date", "year", "city", "x", "unit", "key", "mean", "größe")
+
+
+def short_file(seed: int) -> bytes:
+    """A table of few rows under names: of numbers, words, rows that are numbered, and sums below."""
+    rng = np.random.default_rng(seed)
+    rows, width = int(rng.integers(1, 41)), int(rng.integers(2, 6))
+    columns = list[list[str]]()
+    for _ in range(width):
+        cells = rng.choice(rng.choice(NUMBERS if rng.random() < 0.6 else WORDS, 4), rows).tolist()
+        if rng.random() < 0.2:
+            cells = list(map(str, range(1, rows + 1)))
+        if rng.random() < 0.2 and all(map(is_number, cells)):
+            cells[-1] = f"{sum(map(float, cells[:-1])):g}"
+        columns.append(cells)
+    names = rng.choice(NAMES, width, replace=False).tolist()
+    lines = [names, *map(list, zip(*columns, strict=True))]
+    return joined(lines, str(rng.choice(list(",;\t|"))), str(rng.choice(["\n", "\r\n"])))
+
+
+@examples(600, usually=10)
+@given(st.integers(0, 10**6))
+def test_a_short_file_of_simple_cells_is_read_alike(seed: int) -> None:
+    data = short_file(seed)
+    if clean_form._of_simple_cells(data):
+        assert_alike(data)
+
+
+@pytest.mark.parametrize(("cell", "proved"), [("Rome", True), ("Rome (east)", False)])
+def test_a_short_file_is_read_by_the_typed_reader_where_its_cells_are_simple(
+    cell: str, proved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    rows = written(",", "\n", 20)
+    rows[12][3] = cell
+    assert (read_clean(joined(rows, ",", "\n")) is not None) == proved
 
 
 # ---- on the way ------------------------------------------------------------------------------------------------------
