@@ -53,14 +53,12 @@ class _Counts(NamedTuple):
 
 
 def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
-    r"""The table in a file that is long and proved to be clean, and its delimiter; None where anything is in doubt.
+    r"""The table in a file that is proved to be clean, and its delimiter; None where anything is in doubt.
 
     >>> table, _delimiter = read_clean(b"size,city\n" + b"1.5,Oslo\n2.5,Rome\n" * 7_000)
     >>> list(table.frame.dtypes.astype(str).iloc[:1]), len(table.frame), table.notes, read_clean(b"size\n1\n")
     (['float64'], 14000, [], None)
     """
-    if len(data) < LEAST:
-        return None
     form = form_of(data)
     counted = form and _counted(data, form)
     if not form or not counted:
@@ -129,7 +127,7 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
             begins = apart | (quote & _last(apart))
         if len(doubts := _in_doubt(look, begins, there)):
             doubtful.update(np.unique(_rank(mark, doubts) + marks - last * (_rank(end, doubts) + ends)).tolist())
-        controls += _number(look.below(ord(" "))[own]) - (64 * own.stop - here)  # beyond the end all are 0
+        controls += look.below(ord(" "), here)
         ends += _number(end[own])
         marks += _number(mark[own])
         empty += _number((apart & _next(apart))[own])
@@ -175,9 +173,9 @@ class _Look:
         np.equal(self._block, np.uint8(byte), out=self._found)
         return self._packed()
 
-    def below(self, byte: int) -> Bits:
-        np.less(self._block, np.uint8(byte), out=self._found)
-        return self._packed()
+    def below(self, byte: int, most: int) -> int:
+        """How many of the first so many bytes are less."""
+        return int(np.count_nonzero(np.less(self._block[:most], np.uint8(byte), out=self._found[:most])))
 
     def digit(self) -> Bits:
         np.less(np.subtract(self._block, np.uint8(ord("0")), out=self._less), np.uint8(10), out=self._found)
@@ -290,9 +288,10 @@ def _in_doubt(look: _Look, begins: Bits, there: frozenset[int]) -> NDArray[np.in
     digit_next, doubtful = _next(digit), after_e & digit
     if doubtful.any():
         doubtful &= _last(_last(digit))
-    signed = after_e & ~digit & digit_next & _next(digit_next) & _next(_next(digit_next))
-    if signed.any():
-        doubtful |= signed & look.is_(ord("-"))
+    signed = after_e & ~digit & digit_next
+    if signed.any() and (signed := signed & look.is_(ord("-"))).any():
+        two_more = digit & digit_next & _next(digit_next)
+        doubtful |= signed & _next(two_more)
     longer = digit & digit_next & (first | _last(first & ~digit))  # two digits first, or after what may be a minus
     if longer.any() and (leading := longer & look.is_(ord("0"))).any():
         doubtful |= leading & (first | _last(look.is_(ord("-"))))

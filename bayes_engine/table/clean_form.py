@@ -150,24 +150,24 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
     if width < 2 or set(map(str.count, lines, repeat(own))) != {width - 1}:
         return None
     flat = own.join(lines).split(own)
-    columns = [tuple(flat[j::width]) for j in range(width)]
-    if '"' in text:
-        columns = [tuple(map(_unquoted, column)) for column in columns]
-    names = tuple(column[0] for column in columns)
+    names = tuple(map(_unquoted, flat[:width]))
     notes: list[Note] = []
     if not all(map(_is_word, names)) or unique_names(names, notes) != list(names) or notes:
         return None
-    cells = [column[1:] for column in columns]
-    typed = list(map(are_plain, cells))
-    words = {name: set(column) for name, column, is_one in zip(names, cells, typed, strict=True) if not is_one}
+    columns = [flat[width + j :: width] for j in range(width)]
+    if '"' in text:
+        columns = [list(map(_unquoted, column)) if '"' in "".join(column) else column for column in columns]
+    typed = list(map(are_plain, columns))
+    words = {name: set(column) for name, column, is_one in zip(names, columns, typed, strict=True) if not is_one}
     levels = set().union(*words.values())
     if len(words) == width or not all(map(_is_word, levels)):
         return None
     if any(name in column for name, column in words.items()) or any(map(label_of, words.get(names[0], ()))):
         return None
-    beyond = "" if text.isascii() else "".join(c for c in text if not c.isascii())
-    if beyond and (len(beyond) < 3 or unlike_letters(beyond) or mixes_within([*names, *levels])):
-        return None
+    if not text.isascii():
+        few_beyond = len(text) - len(text.encode("ascii", "ignore")) < 3
+        if few_beyond or unlike_letters(text) or mixes_within([*names, *levels]):
+            return None
     try:
         refuse_binary(few)
         if as_delimited(few, notes) is not few or notes:
@@ -175,7 +175,7 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
         refuse_foreign_text(few)
     except ReadError:
         return None
-    return _form_by([column[:_TOP] for column in cells], names, own, typed)  # of words none is a value
+    return _form_by([column[:_TOP] for column in columns], names, own, typed)  # of words none is a value
 
 
 def _unquoted(cell: str) -> str:
