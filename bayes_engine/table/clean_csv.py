@@ -92,20 +92,22 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
     """What is counted of a file; None where a byte speaks of what is not clean, or where the lines together have not
     the cells of its columns."""
     array = np.frombuffer(data, dtype=np.uint8)
-    look = _Look()
+    parts = -(-len(array) // _BLOCK)
+    block = -(-len(array) // (64 * parts)) * 64  # as many in each part, and no more than there are
+    look = _Look(block + _AHEAD)
     last = len(form.names) - 1
     ends = marks = returns = controls = empty = 0
     within = quoted = False  # a quoted cell, where a block begins; and any
     doubtful = set[int]()
-    for start in range(0, len(array), _BLOCK):
+    for start in range(0, len(array), block):
         tick(start, 3 * len(array))
-        here = min(_BLOCK, len(array) - start)
-        there = frozenset(c for c in b' "+E\r~\x7f' if data.find(c, start, start + _BLOCK + _AHEAD) >= 0)
+        here = min(block, len(array) - start)
+        there = frozenset(c for c in b' "+E\r~\x7f' if data.find(c, start, start + block + _AHEAD) >= 0)
         if not there.isdisjoint(b"~\x7f") or (
             ord("+") in there and _PLUS.search(data, max(start - 2, 0), start + here)
         ):
             return None
-        look.at(array[start : start + _BLOCK + _AHEAD])
+        look.at(array[start : start + block + _AHEAD])
         own = slice(-(-here // 64))  # the words of these bytes, without those that the next block begins with
         end, mark, nothing = look.is_(ord("\n")), look.is_(ord(form.delimiter)), np.zeros(look.words, dtype=np.uint64)
         stop, inside = end, nothing
@@ -149,14 +151,13 @@ an eighth of what it does of bytes."""
 class _Look:
     """Some bytes in a row, and which of them are what is asked for; beyond their end there are zeros."""
 
-    def __init__(self) -> None:
-        most = _BLOCK + _AHEAD
+    def __init__(self, most: int) -> None:
         self._padded, self._less, self._found = np.zeros(most, np.uint8), np.empty(most, np.uint8), np.empty(most, bool)
         self._block, self._length = self._padded, 0
         self.words = most // 64
 
     def at(self, block: NDArray[np.uint8]) -> None:
-        """Look at these bytes, which are `_BLOCK` and `_AHEAD`, or the last."""
+        """Look at these bytes, which are as many as it looks at together, or the last."""
         self._block, self._length = block, len(block)
         if len(block) < len(self._padded):
             self._padded[: len(block)], self._padded[len(block) :] = block, 0

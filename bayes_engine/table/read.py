@@ -125,9 +125,10 @@ def read_table(
         recipe = replace(recipe, header=line, decimal=mark, missing=None if missing is None else tuple(missing),
                          types=tuple(wanted.items()), trim=trim)  # fmt: skip
     else:
-        wanted = _positions(dict(types), list(contents.columns)) if typed else {}
-        frame, notes = _otherwise(contents, wanted, decimal, missing, notes) if wanted else (contents, notes)
-        recipe = replace(recipe, types=tuple(wanted.items()))
+        frame = contents
+        if types and typed and (wanted := _positions(dict(types), list(frame.columns))):
+            frame, notes = _otherwise(frame, wanted, decimal, missing, notes)
+            recipe = replace(recipe, types=tuple(wanted.items()))
     if not typed:
         frame = frame.apply(written)
     schema = infer_schema(frame, distinct) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))

@@ -385,7 +385,7 @@ _FIRST, _FEW = 32, 1000
 def _distinct(values: pd.Series) -> tuple[list[Any], bool]:
     """The distinct values of a column without missing cells, and whether that is all of them: of numbers three will do
     for most that is asked of them, and the first rows may have as many."""
-    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf" and len(values) > _FEW:
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iuf":
         for rows in (_FIRST, _FEW):
             first = list(dict.fromkeys(values.to_numpy()[:rows].tolist()))
             if len(first) > 2:
@@ -421,7 +421,8 @@ def _infer(name: str, column: pd.Series, numerals: bool, known: list[Any] | None
         if likely and n == len(distinct if all_of_them else observed(values)):
             return Variable(name, "identifier", role="id")
         kind: Kind = "count" if whole and x.min() >= 0 else "continuous"
-        return Variable(name, kind, pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))
+        known_or_nan = x if values is column else column.to_numpy(dtype=float, na_value=np.nan)
+        return Variable(name, kind, pivot=middle(known_or_nan))
     if len(distinct) == 2:
         return Variable(name, "binary", sort_levels(distinct, name))
     texts = [str(v) for v in distinct]
