@@ -30,10 +30,11 @@ from tests.pollock import Result, files, run
 from tests.unit.test_pollock import lines as ours
 
 BYTES_A_ROW = 50
-GOALS = {50.0: (2.0, 1.3), 4.0: (2.0, 1.3), 1.0: (2.6, 1.3)}
+GOALS = {50.0: (2.0, 1.3), 4.0: (2.0, 1.3), 1.0: (2.4, 1.3)}
 """How many times the CPU time and the memory of pandas' typed reader, which finds nothing out, a clean file takes, in
 each of its forms (where a cell is in doubt, of the memory alone), by its megabytes. What is looked at in the first and
-the last records, and of each column once, takes as long in a short file as in a long one."""
+the last records, and of each column once, takes 4 ms in a file of any length, of which a tenth of a MB is read by
+pandas in 1.3."""
 READ = 10_000_000
 """Bytes that each reader reads in a turn, of one file again and again; the least time of one reading counts."""
 FIRST = 200_000
@@ -144,7 +145,7 @@ def test_reading_is_right_more_often_than_pandas_and_not_much_slower() -> None:
 
 def clean_files(megabytes: float, form: str) -> list[Goal]:
     """Prints what each reader takes; the goals."""
-    print(f"{megabytes:.0f} MB, {form}")  # noqa: T201
+    print(f"{megabytes:g} MB, {form}")  # noqa: T201
     most = next(some for size, some in GOALS.items() if megabytes >= size or size == min(GOALS))
     taken = speed(int(megabytes * 1e6 / BYTES_A_ROW), form)
     goals = []
@@ -153,7 +154,7 @@ def clean_files(megabytes: float, form: str) -> list[Goal]:
         times = f"{seconds * 1e3:7.1f} ms, {beside[0]:5.2f} × pandas; {memory:6.0f} MiB, {beside[1]:5.2f} ×"
         print(f"{name:40s} {times}", flush=True)  # noqa: T201
         if name == "read_table":
-            goals = [Goal(f"{megabytes:.0f} MB of CSV, {form} ≤ {goal} × the {what} of pandas' C reader: {ratio:.2f}",
+            goals = [Goal(f"{megabytes:g} MB of CSV, {form} ≤ {goal} × the {what} of pandas' C reader: {ratio:.2f}",
                           ratio <= goal)
                      for what, ratio, goal in zip(("CPU", "memory"), beside, most, strict=True)
                      if what == "memory" or form != "one cell in doubt"]  # fmt: skip
@@ -175,7 +176,7 @@ def main(sizes: Sequence[float]) -> int:
     """Print the tables and the goals; the number of goals missed."""
     missed = 0
     for size, form in product(sizes, FORMS):
-        missed += tell(tried(f"{size:.0f} MB, {form}", lambda size=size, form=form: clean_files(size, form)))
+        missed += tell(tried(f"{size:g} MB, {form}", lambda size=size, form=form: clean_files(size, form)))
     return missed + tell(tried("messy files", right_ones))
 
 
