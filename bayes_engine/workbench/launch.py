@@ -39,6 +39,8 @@ LARGE = 2**18
 """Bytes from which an array is large."""
 FIRST_PAGE = 2.0
 """Seconds from the loading of the engine in which the first page is drawn."""
+FIRST_PAGES = 15.0
+"""Seconds in which a class has come that was told the address at once, and each of its first pages is drawn."""
 
 
 def app_file() -> Path:
@@ -262,10 +264,10 @@ def _open_further() -> None:
 def put_in_front(address: str | None) -> None:
     """Have every request go through a `Front`. Once it is open the engine is loaded, which takes as long as a browser
     needs for Streamlit's scripts, and a classroom's `address` is announced. The worker processes are started once a
-    first page may have been drawn, with which they would compete."""
+    first page may have been drawn, or a class's, with which they would compete; until then jobs compute here."""
 
     def opened(where: Callable[[], tuple[str, int]]) -> None:
-        later = Timer(FIRST_PAGE, _open_further)
+        later = Timer(FIRST_PAGE if address is None else FIRST_PAGES, _open_further)
         later.daemon = True
         loading.imported(loading.PAGES).add_done_callback(lambda _engine: later.start())
         if address is None:

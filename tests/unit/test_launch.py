@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from bayes_engine.table.read import MAX_BYTES
+from bayes_engine.workbench import launch
 from tests.conftest import ROOT, running_app
 
 SHIPPED = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
@@ -98,3 +101,25 @@ def test_a_server_started_elsewhere_answers_this_machine_only(elsewhere: Path) -
         for header in ({"Origin": "http://evil.example"}, {"Origin": f"http://evil.example:{port}"}):
             with pytest.raises(InvalidStatus, match="403"):
                 connect(stream, additional_headers=header, proxy=None).close()
+
+
+@pytest.mark.parametrize(("address", "seconds"), [(None, launch.FIRST_PAGE), ("127.0.0.2", launch.FIRST_PAGES)])
+def test_workers_are_started_once_the_first_pages_are_there(
+    address: str | None, seconds: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrapped: list[Any] = []
+    waits: list[float] = []
+    engine: Future[None] = Future()
+    engine.set_result(None)
+
+    def timer(interval: float, _work: object) -> Any:
+        waits.append(interval)
+        return SimpleNamespace(start=lambda: None)
+
+    monkeypatch.setattr(launch.private, "wrap_application", wrapped.append)
+    monkeypatch.setattr(launch.loading, "imported", lambda *_names: engine)
+    monkeypatch.setattr(launch, "Timer", timer)
+    monkeypatch.setattr(launch.CLASS, "new_key", lambda: "KEY")
+    launch.put_in_front(address)
+    wrapped[0](None, lambda: ("http", 8501)).opened()
+    assert waits == [seconds] and (address is None) == (capsys.readouterr().out == "")
