@@ -69,7 +69,7 @@ class MessageLevels:
         messages = _bounds([math.prod([sizes[v] for v in c.separator]) for c in cliques])
         self._table = np.concatenate([c.conditional.reshape(-1) for c in cliques])
         self._no_message = messages[-1]
-        children = _children(cliques)
+        children = children_of(cliques)
         self._levels = [_level(cliques, sizes, level, children, cells, messages) for level in _levels(cliques)]
         of_node = [cells[k] + _sorted_by((v,), cliques[k].scope, sizes) for v, k in enumerate(home)]
         self._node_cells = np.concatenate(of_node)
@@ -107,7 +107,7 @@ class MessageLevels:
 
 def index_cells(cliques: Sequence[RootedClique]) -> int:
     """How many indices the levels of these cliques take: some for each cell, by its children and nodes of its own."""
-    children, total = _children(cliques), 0
+    children, total = children_of(cliques), 0
     for level in _levels(cliques):
         most = max(len(children[i]) for i in level)
         each = [1 + most + len(children[i]) + len(cliques[i].own) for i in level]
@@ -152,7 +152,8 @@ def _levels(cliques: Sequence[RootedClique]) -> list[range]:
     return [range(*ends) for ends in pairwise(np.searchsorted(depth, np.arange(depth[-1] + 2)).tolist())]
 
 
-def _children(cliques: Sequence[RootedClique]) -> list[list[int]]:
+def children_of(cliques: Sequence[RootedClique]) -> list[list[int]]:
+    """The cliques that go directly toward each."""
     children: list[list[int]] = [[] for _ in cliques]
     for i, c in enumerate(cliques[1:], start=1):
         children[c.toward].append(i)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.inference.message_levels import RootedClique, over
+from bayes_engine.inference.message_levels import RootedClique, children_of, over
 from bayes_engine.logspace import Array
 
 MATRIX_CELLS = 2**16
@@ -27,9 +27,8 @@ KEPT_CELLS = 2**18
 Findings = tuple[tuple[int, int], ...]
 """Nodes and the places of their levels."""
 
-
-Path = tuple[int, ...]
-"""The cliques that a message went through, from where it started to the last, which came to a neighbour."""
+Arrived = tuple[int, Array]
+"""A message, and the neighbour that it came from."""
 
 
 class Memory:
@@ -71,10 +70,10 @@ class PathMessages:
     """
 
     def __init__(self, cliques: Sequence[RootedClique], sizes: Sequence[int], memory: Memory, root: int = 0) -> None:
-        self._cliques, self._sizes, self._memory, self._root = cliques, sizes, memory, root
-        self._home = {v: i for i, c in enumerate(cliques) for v in c.own}
+        self._cliques, self._sizes, self._memory, self._root = _in_preorder(cliques), sizes, memory, root
+        self._home = {v: i for i, c in enumerate(self._cliques) for v in c.own}
         self._ways: list[int] = []  # the cliques from each to the root, as bits
-        for i, c in enumerate(cliques):
+        for i, c in enumerate(self._cliques):
             self._ways.append((1 << i) | (self._ways[c.toward] if i else 0))
 
     @staticmethod
@@ -86,44 +85,40 @@ class PathMessages:
     def joint(self, targets: tuple[int, ...], findings: Mapping[int, int]) -> Array:
         """(cells of the targets,) P(targets, e) of nodes of the root; 0 where they are not as they are seen."""
         seen: dict[int, Findings] = {}
-        way = 1
+        senders = 1  # as bits, with the root
         for v, place in sorted(findings.items()):  # one key whatever their order
             i = self._home[v]
             seen[i] = (*seen.get(i, ()), (v, place))
-            way |= self._ways[i]
-        came: dict[int, tuple[Path, ...]] = {}
-        messages: dict[int, Array] = {}
-        while way > 1:
-            i = way.bit_length() - 1
-            way ^= 1 << i
-            paths = came.get(i, ())
-            if len(paths) == 1 and i not in seen:
-                path = (*paths[0], i)
+            senders |= 1 << i
+        came: dict[int, list[Arrived]] = {}
+        while senders > 1:
+            i = senders.bit_length() - 1
+            senders ^= 1 << i
+            # of all other senders the last in preorder has the longest way in common with it
+            way, other = self._ways[i], self._ways[senders.bit_length() - 1]
+            to = (way & other).bit_length() - 1
+            senders |= 1 << to
+            behind = way >> (to + 1)
+            child = to + (behind & -behind).bit_length()
+            if i in came:
+                message = self._message(i, seen.get(i, ()), came[i])
+                if child != i:
+                    message = self._along(i, child).dot(message)
             else:
-                messages[i], path = self._message(i, seen.get(i, ()), paths, messages), (i,)
-            toward = self._cliques[i].toward
-            came[toward] = (*came.get(toward, ()), path)
-        return self._message(targets, seen.get(0, ()), came.get(0, ()), messages)
+                message = self._first_message(i, seen[i], child)
+            came.setdefault(to, []).append((child, message))
+        return self._message(targets, seen.get(0, ()), came.get(0, []))
 
-    def _message(
-        self, to: int | tuple[int, ...], seen: Findings, paths: tuple[Path, ...], messages: Mapping[int, Array]
-    ) -> Array:
-        """What a clique, or the root to its targets, sends on with its findings, of the messages on these paths."""
-        if not paths:
-            return self._sent(to, seen)
-        if len(paths) == 1:
-            path = paths[0]
-            return np.asarray(self._matrix(to, seen, path[-1]).dot(self._arriving(path, messages)))
+    def _message(self, to: int | tuple[int, ...], seen: Findings, came: list[Arrived]) -> Array:
+        """What a clique, or the root to its targets, sends on with its findings, of the messages that came to it."""
+        if len(came) == 1:
+            child, message = came[0]
+            return np.asarray(self._matrix(to, seen, child).dot(message))
         product = self._table(to, seen)
-        for path in paths:
-            product = product * self._arriving(path, messages)[self._spread(to, path[-1])]
+        for child, message in came:
+            product = product * message[self._spread(to, child)]
         total: Array = np.add.reduce(product, axis=1)
         return total
-
-    def _arriving(self, path: Path, messages: Mapping[int, Array]) -> Array:
-        """The message at the end of its path."""
-        message = messages[path[0]]
-        return message if len(path) == 1 else np.asarray(self._along(path).dot(message))
 
     # what is remembered -----------------------------------------------------------------------------------------------
 
@@ -160,11 +155,14 @@ class PathMessages:
         places = over(self._cliques[child].separator, clique.scope, self._sizes)
         return self._memory.keep_places(key, places.reshape(self._width(clique.separator), -1))
 
-    def _sent(self, to: int | tuple[int, ...], seen: Findings) -> Array:
-        """The message of a clique to which none comes."""
-        key = (self._root, to, seen, None)
+    def _first_message(self, i: int, seen: Findings, last: int) -> Array:
+        """The message that starts at a clique, at the end of its path through cliques without findings."""
+        key = (self._root, i, last, seen)
         known = self._memory.arrays.get(key)
-        return self._memory.keep(key, np.add.reduce(self._table(to, seen), axis=1)) if known is None else known
+        if known is not None:
+            return known
+        message = np.add.reduce(self._table(i, seen), axis=1)
+        return self._memory.keep(key, message if i == last else self._along(i, last).dot(message))
 
     def _matrix(self, to: int | tuple[int, ...], seen: Findings, child: int) -> Array:
         """What takes the one message that comes, a child's, to the message sent on."""
@@ -177,14 +175,27 @@ class PathMessages:
         sums = np.bincount(places.reshape(-1), table.reshape(-1), len(table) * width)
         return self._memory.keep(key, np.asarray(sums, dtype=float).reshape(-1, width))
 
-    def _along(self, path: Path) -> Array:
-        """What takes a message along a path without findings, behind where it starts."""
-        key = (self._root, path)
+    def _along(self, i: int, last: int) -> Array:
+        """What takes the message of a clique along a path without findings to that of the `last` on it."""
+        key = (self._root, i, last)
         known = self._memory.arrays.get(key)
         if known is not None:
             return known
-        step = self._matrix(path[-1], (), path[-2])
-        return self._memory.keep(key, step if len(path) == 2 else step @ self._along(path[:-1]))
+        toward = self._cliques[i].toward
+        step = self._matrix(toward, (), i)
+        return self._memory.keep(key, step if toward == last else self._along(toward, last) @ step)
 
     def _width(self, nodes: tuple[int, ...]) -> int:
         return math.prod([self._sizes[v] for v in nodes])
+
+
+def _in_preorder(cliques: Sequence[RootedClique]) -> list[RootedClique]:
+    """The cliques, those behind each directly after it."""
+    children = children_of(cliques)
+    order, ahead = [], [0]
+    while ahead:
+        i = ahead.pop()
+        order.append(i)
+        ahead += children[i]
+    place = {i: k for k, i in enumerate(order)}
+    return [cliques[i]._replace(toward=place.get(cliques[i].toward, -1)) for i in order]

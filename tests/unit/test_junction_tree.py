@@ -288,8 +288,8 @@ def test_one_row_is_answered_alike_whatever_is_remembered(
         cpts.append(CPT(node, parents, rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])))
     network = Network(cpts)
     tree, others = JunctionTree(network), JunctionTree(network)
-    for row in range(2):
-        findings = {int(v): int(rng.integers(network.sizes[v])) for v in rng.choice(56, 3 + row, replace=False)}
+    for count in (3, 4, 25):
+        findings = {int(v): int(rng.integers(network.sizes[v])) for v in rng.choice(56, count, replace=False)}
         places = np.full((2, 56), HIDDEN)
         places[:, list(findings)] = list(findings.values())
         together = others.marginals(places).p
