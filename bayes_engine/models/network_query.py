@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import accumulate, pairwise
 from numbers import Real
 from typing import Any
 
@@ -106,10 +107,12 @@ def marginals(network: Network, evidence: Mapping[str, Any] | None) -> dict[str,
     if p is None:
         of_row = tree.marginals(_row(network, findings)).p
         p = [of_row[name][0] for name in network.names]
-    return {
-        name: pd.Series(of_node, index=cpt.index.view(), name="P", copy=False)
-        for name, cpt, of_node in zip(network.names, network.cpts, p, strict=True)
-    }
+    of_all = pd.Series(np.concatenate(p), name="P", copy=False)  # a slice takes less than a series of its own
+    answers = {}
+    for cpt, (begin, end) in zip(network.cpts, pairwise(accumulate(network.sizes, initial=0)), strict=True):
+        answers[cpt.name] = of_all[begin:end]
+        answers[cpt.name].index = cpt.index.view()
+    return answers
 
 
 def most_probable(network: Network, evidence: Mapping[str, Any] | None) -> tuple[dict[str, Any], float]:

@@ -96,6 +96,20 @@ def test_the_chest_clinic_answers() -> None:
         )
 
 
+@pytest.mark.parametrize("evidence", [{}, {"xray": "yes"}])
+def test_what_is_written_into_one_answer_shows_in_no_other(evidence: dict[str, str]) -> None:
+    model = BayesianNetwork.of(chest())
+    answers = model.marginals(evidence)
+    others = {name: p.copy() for name, p in answers.items() if name != "lung"}
+    before = answers["lung"].copy()
+    answers["lung"].loc["yes"] = 7.0
+    answers["lung"].index.name = "cancer"
+    again = model.marginals(evidence)
+    assert answers["lung"].loc["yes"] == 7.0 and again["lung"].equals(before)
+    assert all(answers[name].equals(p) and again[name].equals(p) for name, p in others.items())
+    assert [again[name].index.name for name in again] == list(model.network_.names)
+
+
 @pytest.mark.parametrize("ask", [lambda m, e: m.query("xray", e), lambda m, e: m.gibbs(e), lambda m, e: m.likelihood_weighting(e, 10)])  # noqa: E501  # fmt: skip
 def test_NF49_impossible_evidence_is_named(ask: Any) -> None:
     with pytest.raises(ImpossibleEvidence, match=r"lung = yes, either = no|either = no, lung = yes"):
