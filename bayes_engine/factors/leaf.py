@@ -245,11 +245,16 @@ def refuse_parents(name: str, variable: Variable, parents: Sequence[str]) -> Non
         )
 
 
-def less_weight(count: Array, weight: Array, variable: Variable) -> Array:
-    """A count without its row's weight, a remainder of rounding size being zero."""
+def never_counted(variable: Variable) -> NotASubset:
+    """The error of a row to be left out whose cell in this column has less weight than it."""
+    return NotASubset("column '{column}': a row to leave out was never counted", column=variable.name)
+
+
+def less_weight(count: Array, weight: Array | float, variable: Variable) -> Array:
+    """A count without its row's weight, a remainder of rounding size being zero. Raises NotASubset."""
     rest = count - weight
     if (rest < -1e-9 * weight).any():
-        raise NotASubset("column '{column}': a row to leave out was never counted", column=variable.name)
+        raise never_counted(variable)
     return np.where(rest <= 1e-9 * np.maximum(count, weight), 0.0, rest)
 
 

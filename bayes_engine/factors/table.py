@@ -22,6 +22,7 @@ from bayes_engine.factors.leaf import (
     dot,
     information_of_table,
     less_weight,
+    never_counted,
 )
 from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.posterior import JEFFREYS, Interval, beta_interval, log_gamma
@@ -117,6 +118,11 @@ class TableLeaf(Leaf):
         return np.asarray(self.counts.sum(axis=-1))
 
     @cached_property
+    def _has_zero(self) -> NDArray[np.bool_]:
+        """(C, S_p, …) whether a level has no count."""
+        return np.asarray((self.counts == 0).any(axis=-1))
+
+    @cached_property
     def _of_level(self) -> Array:
         return np.asarray(self.counts.sum(axis=tuple(range(self.counts.ndim - 1))))
 
@@ -159,19 +165,27 @@ class TableLeaf(Leaf):
     def by_code(self) -> Array:
         """(C, 2 + S) the log terms without other parents by code: missing, the levels, unseen; 0 of what is not known.
         With a missing cell as a level it stands first, too."""
+        return self._in_order_of_codes(self.log_cpt)
+
+    def _in_order_of_codes(self, log_cpt: Array) -> Array:
+        """(C, 2 + S) log terms (C, S_j) without other parents, as `by_code` has them."""
         nothing = np.zeros((len(self.counts), 1))
-        levels = self.log_cpt[:, : len(self.variable.levels)]
-        missing = self.log_cpt[:, -1:] if self.domain.missing_is_level else nothing
+        levels = log_cpt[:, : len(self.variable.levels)]
+        missing = log_cpt[:, -1:] if self.domain.missing_is_level else nothing
         unseen = self.unseen[:, None] if self.domain.smooth_unseen else nothing
         return np.concatenate([missing, levels, unseen], axis=1)
 
     # terms --------------------------------------------------------------------------------------------------------
 
+    def _codes(self, X: Table) -> NDArray[Any]:
+        """(n,) the places of the cells in `by_code`, whose last is that of a value unseen."""
+        return np.asarray(np.minimum(X[self.variable.name], len(self.variable.levels) + 1))
+
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         if self.parents:
             yield from super().rows(X)
             return
-        codes = np.minimum(X[self.variable.name], self.by_code.shape[1] - 1)  # the unseen code is the last column
+        codes = self._codes(X)
         if len(codes) and not self.domain.missing_is_level and (codes == MISSING).all():
             return  # a cell nobody knows has no term
         yield self.row, np.take(self.by_code, codes, axis=1).T
@@ -187,23 +201,41 @@ class TableLeaf(Leaf):
         rows = slice(None) if inside.all() else inside
         own, weight = left.own[rows] * self.of_class, left.weight[rows]
         cell = tuple(p[rows] for p in places)
-        anew = self._anew(own, weight, cell) if self.rule.marginal or self.rule.summed else None
-        if anew is not None and len(anew) == X.n:
-            return anew
-        terms = cells_of(self.lookup, self.axes, hidden, X).copy()
-        if anew is not None:
-            terms[inside] = anew
-            return terms
-        count, total = (
-            less_weight(a, weight, self.variable) for a in (self.counts[own, *cell], self.totals[own, *cell[:-1]])
-        )
-        each = np.where((total == 0) & (self.rule.amount == 0), 1.0, self.rule.amount)
-        terms[inside, own] = log_smoothed(count, total, each, self.domain.size)
+        terms = cells_of(self.lookup, self.axes, hidden, X)
+        if self.rule.marginal:
+            terms[inside] = self._anew(own, weight, cell)
+        else:
+            here = (own, *cell[:-1])
+            terms[inside, own] = self._without(self.counts[own, *cell], self.totals[here], self._has_zero[here], weight)
         return terms
 
+    def known_terms(self, X: Table, left: LeftOutRows | None = None) -> Array:
+        """As every leaf's; where no other parents part rows of one weight, those of a class share a table."""
+        weight = None if left is None else left.one_weight
+        if left is None or weight is None or self.parents or self.rule.marginal or not self.of_class:
+            return super().known_terms(X, left)
+        there = np.where(self.counts >= weight * (1 - 1e-9), self.counts, np.nan)
+        whole = np.where(np.isnan(there), np.nan, self.totals[:, None])
+        table = self._in_order_of_codes(self._without(there, whole, self._has_zero[:, None], weight))
+        codes = self._codes(X)
+        terms, own = np.take(self.by_code, codes, axis=1), table[left.own, codes]
+        if np.isnan(own).any():
+            raise never_counted(self.variable)
+        terms[left.own, np.arange(X.n)] = own
+        return terms.T
+
+    def _without(self, count: Array, total: Array, has_zero: NDArray[np.bool_], weight: Array | float) -> Array:
+        """The log terms of levels of these counts, in distributions of these totals, without a row of this weight."""
+        count, total = (less_weight(a, weight, self.variable) for a in (count, total))
+        each: Array | float = 0.0 if self.rule.smoothing == "none" else self.rule.amount
+        if self.rule.smoothing == "zero-only":
+            each = np.where(has_zero | (count == 0), each, 0.0)
+        return log_smoothed(count, total, np.where((total == 0) & (each == 0), 1.0, each), self.domain.size)
+
     def _anew(self, own: NDArray[np.intp], weight: Array, cell: tuple[NDArray[np.intp], ...]) -> Array:
-        """(n, C) the terms of rows of these classes and places, their distributions estimated without them; rows alike
-        in class, places and weight are done once."""
+        """(n, C) the terms of rows of these classes and places, their distributions estimated without them, where the
+        levels share the pseudo-counts as the column's values do; rows alike in class, places and weight are done once.
+        """
         alike = len(weight) and (weight == weight[0]).all()
         weights, of = (weight[:1], 0) if alike else np.unique(weight, return_inverse=True)
         shape = (*self.counts.shape, max(len(weights), 1))
@@ -213,12 +245,9 @@ class TableLeaf(Leaf):
         counts = np.broadcast_to(counts, (len(first), *self.counts.shape[:1], self.counts.shape[-1])).copy()
         here = (every, own, cell[-1])
         counts[here] = less_weight(counts[here], weight, self.variable)
-        shares: Array | float = 1.0
-        if self.rule.marginal:  # the column's marginal loses the rows in every class
-            rest = np.repeat(self._of_level[None], len(first), axis=0)
-            rest[every, cell[-1]] = less_weight(rest[every, cell[-1]], weight, self.variable)
-            shares = tilt(rest)[:, None]
-        return np.asarray(self.rule.log_smoothed(counts, shares)[every, :, cell[-1]][back])
+        rest = np.repeat(self._of_level[None], len(first), axis=0)  # what the column's marginal loses, all classes lose
+        rest[every, cell[-1]] = less_weight(rest[every, cell[-1]], weight, self.variable)
+        return np.asarray(self.rule.log_smoothed(counts, tilt(rest)[:, None])[every, :, cell[-1]][back])
 
     # what is asked of it ------------------------------------------------------------------------------------------
 

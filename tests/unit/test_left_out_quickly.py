@@ -15,9 +15,10 @@ from bayes_engine.errors import NotASubset
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.leaf import LeftOutRows
 from bayes_engine.inference.averaged import AveragedFactor
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, log_normalize
 from bayes_engine.models import naive_bayes
 from bayes_engine.models.aode import AODE
+from bayes_engine.priors import Dirichlet
 from bayes_engine.table.encode import Table
 
 ROWS = 240
@@ -85,6 +86,51 @@ def test_a_row_that_aode_never_counted_is_refused() -> None:
     part = AODE(schema=model.schema_).partial_fit(X.iloc[without], y[without], model.classes_)
     with pytest.raises(NotASubset):
         part.leave_one_out_log_proba(foreign, labels)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.5])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"smoothing": "zero-only", "alpha": 0.3},
+        {"smoothing": "none"},
+        {"alpha": 0.0},
+        {"alpha": Dirichlet.m_estimate(2.0, base="uniform")},
+        {"alpha": Dirichlet.m_estimate(2.0)},
+        {"missing": "category", "priors": "laplace"},
+    ],
+    ids=str,
+)
+def test_tables_leave_rows_out_by_class_as_row_by_row_and_as_a_refit(
+    how: dict[str, Any], weight: float, monkeypatch: Any
+) -> None:
+    X, y = table(5)
+    y[X["b"] == "rare"] = "k"  # so that zeros are in some classes only
+    y[np.flatnonzero(X["b"] == "rare")[:1]] = "l"  # and one comes when a row goes
+    X.loc[(y == "m") & (X["c"] == "p"), "c"] = "q"
+    every = np.full(ROWS, weight)
+    model = NaiveBayes(**how).fit(X, y, every)
+    left_out = model.leave_one_out_log_proba(X, y, every)
+    for i in (*np.flatnonzero(X["b"] == "rare"), *range(0, ROWS, 12)):
+        rest = np.arange(ROWS) != i
+        anew = NaiveBayes(**how, schema=model.schema_).partial_fit(X[rest], y[rest], model.classes_, every[rest])
+        wanted = anew.predict_joint_log_proba(X.iloc[[i]])[0]
+        np.testing.assert_allclose(left_out[i], log_normalize(wanted[None])[0], rtol=0, atol=1e-11)
+    monkeypatch.setattr(LeftOutRows, "one_weight", None)
+    np.testing.assert_allclose(left_out, model.leave_one_out_log_proba(X, y, every), rtol=0, atol=1e-12)
+
+
+def test_a_row_that_naive_bayes_never_counted_is_refused() -> None:
+    X, y = table(4)
+    there = ((X["b"] != "rare") | (y != "k")).to_numpy()
+    model = NaiveBayes().fit(X[there], y[there])
+    foreign = X[there].iloc[:40].copy()
+    foreign.iloc[5, 1] = "rare"
+    labels = y[there][:40].copy()
+    labels[5] = "k"
+    with pytest.raises(NotASubset, match="column 'b': a row to leave out was never counted"):
+        model.leave_one_out_log_proba(foreign, labels)
 
 
 def numbers(kind: str) -> tuple[pd.DataFrame, np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
