@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import ClassVar, cast
 
 import numpy as np
@@ -26,7 +25,7 @@ from bayes_engine.factors.network import HIDDEN
 from bayes_engine.factors.sources import Fraction, Source, Term
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.directed import DirectedFactor
-from bayes_engine.inference.packed_tables import PackedRows, less, less_table, pack, row_width
+from bayes_engine.inference.packed_tables import PackedRows, less, less_table, pack, row_width, side_by_side
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.priors import log_smoothed
 from bayes_engine.table.encode import Table
@@ -96,7 +95,8 @@ class Member:
             rest = np.concatenate([count, less(count, 1.0)])
             weight = np.concatenate([weight, less(weight, 1.0)])
             everything, frequency = less(everything, 1.0), less(frequency, 1.0)
-        table = np.insert(self._log(rest, weight, everything), k, 0.0, axis=0)
+        terms = self._log(rest, weight, everything)
+        table = np.concatenate([terms[:k], np.zeros((1, extent)), terms[k:]])
         table[k + 1 :][count[: len(rest) - k] < 1 - 1e-9] = np.nan
         table[:, frequency < least] = -np.inf
         table[:, size + 1 :] = -np.inf
@@ -227,31 +227,30 @@ class AveragedFactor(Factor):
             member.table(extent, self.min_frequency, left is not None)
             for member, extent in zip(self.members, extents, strict=False)  # the super-parents stand first
         ]
-        tables = [packed.tables(self._terms(i, extents, joint[: k + 1])) for i, joint in enumerate(first)]
+        tables = [packed.tables(self._terms(i, packed, joint[: k + 1])) for i, joint in enumerate(first)]
         sums = packed.sums(tables, 0, n)
         if left is None:
             yield from sums
             return
-        tables = [packed.tables(self._own_terms(i, extents, joint[k + 1 :])) for i, joint in enumerate(first)]
+        tables = [packed.tables(self._own_terms(i, packed, joint[k + 1 :])) for i, joint in enumerate(first)]
         for (rows, joints), (_, own) in zip(sums, replace(packed, own=left.own).sums(tables, 0, n), strict=True):
             joints[:, np.arange(own.shape[1]), left.own[rows]] = own[:, :, 0]
             yield rows, joints
 
-    def _terms(self, i: int, extents: Sequence[int], first: Array) -> list[Array]:
+    def _terms(self, i: int, packed: PackedRows, first: Array) -> list[Array]:
         """The terms (places of i, places of j, W) of every column j under one super-parent, whose own (C + 1, places
         of i) are `first`."""
-        member, tables = self.members[i], []
+        member, extents, tables = self.members[i], packed.extents, []
         joint = np.zeros((row_width(len(first)), extents[i]))
         joint[: len(first)] = first
         for family in cast(tuple[TableLeaf, ...], member.families):
             extent = extents[self._place[family.variable.name]]
             inside = extents[i] <= member.domain.size and extent <= family.domain.size
             tables.append(family.log_cpt if inside else family.lookup)
-        terms = self._all_terms(i, extents, joint, tables)
-        terms = np.ascontiguousarray(terms.transpose(1, 2, 0))
-        return [terms[:, places] for places in _side_by_side(extents)]
+        terms = np.ascontiguousarray(self._all_terms(i, packed, joint, tables).transpose(1, 2, 0))
+        return [terms[:, places] for places in packed.side_by_side]
 
-    def _own_terms(self, i: int, extents: Sequence[int], first: Array) -> list[Array]:
+    def _own_terms(self, i: int, packed: PackedRows, first: Array) -> list[Array]:
         """The terms (classes × places of i, places of j, 1) of a row's own class without it, the super-parent's own
         (C, places of i) being `first`: NaN where it was never counted."""
         families = cast(tuple[TableLeaf, ...], self.members[i].families)
@@ -259,15 +258,16 @@ class AveragedFactor(Factor):
         totals = np.stack([f.totals for f in families], axis=2)
         amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]
         without = np.where(counts > 0, less_table(counts, totals, amounts, sizes, 1.0), np.nan)
-        tables = [without[:, :, places] for places in _side_by_side(sizes)]
-        terms = self._all_terms(i, extents, first, tables).reshape(len(first) * extents[i], -1, 1)
-        return [terms[:, places] for places in _side_by_side(extents)]
+        tables = [without[:, :, places] for places in side_by_side(sizes)]
+        terms = self._all_terms(i, packed, first, tables).reshape(len(first) * packed.extents[i], -1, 1)
+        return [terms[:, places] for places in packed.side_by_side]
 
-    def _all_terms(self, i: int, extents: Sequence[int], joint: Array, tables: Sequence[Array]) -> Array:
+    def _all_terms(self, i: int, packed: PackedRows, joint: Array, tables: Sequence[Array]) -> Array:
         """(W, places of i, Σ places of j) the tables (C, places of i, places of j) of the other columns under one
         super-parent, 0 where j is not known, and for its own column `joint` (W, places of i) whatever the second
         place."""
-        terms, columns = np.zeros((len(joint), extents[i], sum(extents))), _side_by_side(extents)
+        extents, columns = packed.extents, packed.side_by_side
+        terms = np.zeros((len(joint), extents[i], sum(extents)))
         terms[:, :, columns[i]] = joint[:, :, None]
         for family, table in zip(self.members[i].families, tables, strict=True):
             j = self._place[family.variable.name]
@@ -370,15 +370,6 @@ class AveragedFactor(Factor):
         m = active.sum(axis=0)
         share = -np.log(np.where(m > 0, m, 1))
         yield Row(AVERAGE, AVERAGE, (), "constant"), np.repeat(share[:, None], shape[1], axis=1)
-
-
-def _side_by_side(sizes: Sequence[int]) -> list[slice]:
-    """Where parts of these sizes stand, one after another.
-
-    >>> _side_by_side([2, 3])
-    [slice(0, 2, None), slice(2, 5, None)]
-    """
-    return [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def _mean_of(joints: Array, k: int) -> tuple[Array, NDArray[np.bool_]]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,11 @@ class PackedRows:
     codes: tuple[NDArray[Any], ...]
     own: NDArray[np.intp] | None = None
 
+    @cached_property
+    def side_by_side(self) -> list[slice]:
+        """Where the places of each column are, one column after another."""
+        return side_by_side(self.extents)
+
     def tables(self, terms: Sequence[Array]) -> list[Array]:
         """The tables of the groups (places of i × their codes, W) under a super-parent i, from those of the columns
         (places of i, places of j, W)."""
@@ -47,7 +54,7 @@ class PackedRows:
             table = terms[group[0]]
             for j in group[1:]:
                 parents, extent, width = terms[j].shape
-                table = np.repeat(table, extent, axis=1).reshape(parents, -1, extent * width)  # long rows add up faster
+                table = table.repeat(extent, axis=1).reshape(parents, -1, extent * width)  # long rows add up faster
                 table += terms[j].reshape(parents, 1, -1)
                 table = table.reshape(parents, -1, width)
             tables.append(table.reshape(-1, table.shape[2]))
@@ -104,6 +111,15 @@ def _places(X: Table, domain: Domain) -> NDArray[Any]:
     places = domain.places(X)
     places[places == HIDDEN] = domain.size + 1
     return places
+
+
+def side_by_side(sizes: Sequence[int]) -> list[slice]:
+    """Where parts of these sizes stand, one after another.
+
+    >>> side_by_side([2, 3])
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    return [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def row_width(k: int) -> int:
