@@ -67,9 +67,10 @@ class PackedRows:
         or the `parents` (m,) that these tables are of. The array is used again for the next block."""
         cells = [math.prod(self.extents[j] for j in group) for group in self.groups]
         width = tables[0][0].shape[1]
-        whole, term = np.empty((len(tables), BLOCK, width)), np.empty((BLOCK, width))
+        at_once = min(BLOCK, end - begin)
+        whole, term = np.empty((len(tables), at_once, width)), np.empty((at_once, width))
         for first in steps(range(begin, end, BLOCK)):
-            rows = slice(first, min(first + BLOCK, end))
+            rows = slice(first, min(first + at_once, end))
             total, summand = whole[:, : rows.stop - first], term[: rows.stop - first]
             codes = [code[rows].astype(np.intp) for code in self.codes]
             for i, of_groups in enumerate(tables):
