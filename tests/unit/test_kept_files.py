@@ -14,6 +14,7 @@ import pytest
 
 from bayes_engine.workbench import font_parts, front, kept_files
 from bayes_engine.workbench.skeleton import with_skeleton
+from tests.unit.test_front import finished
 
 NAME = kept_files.name_of([b"source"])
 
@@ -254,9 +255,9 @@ def test_a_process_that_cannot_be_started_or_fails_makes_no_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
-    assert asyncio.run(font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10)) == b""
+    assert finished(font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10)) == b""
     monkeypatch.setattr(sys, "executable", program(tmp_path, "echo half\nexit 3"))
-    assert asyncio.run(font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10)) == b""
+    assert finished(font_parts.part_apart(tmp_path / "font", tmp_path, [tmp_path], 10)) == b""
 
 
 def test_a_server_that_ends_waits_for_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,7 +272,7 @@ def test_a_server_that_ends_waits_for_no_part(tmp_path: Path, monkeypatch: pytes
             await asyncio.sleep(0.01)
         cutting.cancel()
 
-    asyncio.run(ended_early())  # waits for the threads of the loop
+    finished(ended_early())  # waits for the threads of the loop
     assert not whole.exists()
 
 
