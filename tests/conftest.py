@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
@@ -169,7 +169,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path == ROOT / "tests/bench" and asked and "bench" not in asked else None
 
 
-def pytest_collection(session: pytest.Session) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Modules and tests stay until the end: the garbage collector need not look through them again and again, neither
+    while they become more nor later."""
+    gc.disable()
+    try:
+        _compile_own_part(session)
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000)
+        gc.enable()
+
+
+def _compile_own_part(session: pytest.Session) -> None:
     """Each process first imports a part of the tests of its own, so that it rewrites the assertions of that part alone:
     those of the others it then finds compiled."""
     worker = getattr(session.config, "workerinput", None)
@@ -179,11 +193,6 @@ def pytest_collection(session: pytest.Session) -> None:
     for file in sorted((ROOT / "tests").rglob("test_*.py"))[own::of]:
         with suppress(Exception, pytest.skip.Exception):  # collecting it says what is wrong
             importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
-
-
-def pytest_collection_finish() -> None:
-    """Modules and tests stay until the end: the garbage collector need not look through them again and again."""
-    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -227,6 +236,16 @@ def running_app(folder: Path, script: Path = ROOT / "app.py", **environment: str
         url = f"http://127.0.0.1:{port}"
         _wait_for_health(url, process, log)
         yield App(url, log)
+
+
+@pytest.fixture(scope="session")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """The app, started for a classroom; it saves no workspace. One for all tests of a process: it takes ten seconds to
+    make the parts of the fonts that it sends."""
+    from tests.classrooms import classroom  # which imports this file
+
+    with classroom(tmp_path_factory.mktemp("room"), "127.0.0.1") as opened:
+        yield opened
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 
-from tests.classrooms import classroom
 from tests.conftest import CHROMIUM_FLAGS, PATIENCE, App
 
 PROBES = ("/_stcore/health", "/_stcore/host-config")
@@ -59,10 +58,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def app(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """The app, started for a classroom; it saves no workspace."""
-    with classroom(tmp_path_factory.mktemp("room"), "127.0.0.1") as room:
-        yield room
+def app(browser: Browser, room: App) -> App:
+    """The app; without a browser it is not even started."""
+    return room
 
 
 @pytest.fixture(scope="session")

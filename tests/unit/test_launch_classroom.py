@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,14 +31,7 @@ from websockets.typing import Origin, Subprotocol
 from bayes_engine.workbench import font_parts, front, launch
 from pages.runtime.state import LONGEST, State, decode, encode
 from pages.shell.classroom import EASY, address_of, qr, short
-from tests.classrooms import classroom
 from tests.conftest import PATIENCE, ROOT, App
-
-
-@pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    with classroom(tmp_path_factory.mktemp("room"), "127.0.0.2") as opened:
-        yield opened
 
 
 def finish(work: Coroutine[Any, Any, None]) -> None:
@@ -173,7 +166,7 @@ def _read_from_terminal(said: str) -> str:
 
 def test_a_classroom_is_open_at_the_address_it_shows(room: App) -> None:
     said = room.log.read_text(encoding="utf-8")
-    assert room.url.startswith("http://127.0.0.2:") and _read_from_terminal(said) == room.url
+    assert room.url.startswith("http://127.0.0.1:") and _read_from_terminal(said) == room.url
     assert "External URL" not in said and "Traceback" not in said
 
 
@@ -185,9 +178,9 @@ def test_only_the_hosts_of_the_classroom_are_answered(room: App) -> None:
         with connect(f"ws://{host}:{told.port}/_stcore/stream", sock=line, origin=Origin(origin), proxy=None):
             pass
 
-    for host in ("127.0.0.2", "localhost", socket.gethostname()):
+    for host in ("127.0.0.1", "localhost", socket.gethostname()):
         visit(host, f"http://{host}:{told.port}")
-    for host, origin in (("evil.example", f"http://evil.example:{told.port}"), ("127.0.0.2", "http://evil.example")):
+    for host, origin in (("evil.example", f"http://evil.example:{told.port}"), ("127.0.0.1", "http://evil.example")):
         with pytest.raises(InvalidStatus, match="403"):
             visit(host, origin)
 
@@ -348,11 +341,11 @@ def test_the_icons_are_asked_about_at_every_visit(room: App, icons: str) -> None
     assert not nothing and int(head.headers["content-length"]) == len(body)
 
 
-@pytest.mark.slow
 def features_of(font: TTFont) -> set[str]:
     return {one.FeatureTag for name in ("GSUB", "GPOS") for one in font[name].table.FeatureList.FeatureRecord}
 
 
+@pytest.mark.slow
 def test_letters_are_sent_as_they_are_without_their_other_forms(room: App) -> None:
     path, file = next(
         (path, file)
