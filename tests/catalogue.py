@@ -9,6 +9,7 @@ repository too, because the library reads it without Babel.
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -54,8 +55,14 @@ def sources() -> dict[str, ast.Module]:
 
 @cache
 def nodes_of_sources() -> dict[str, list[ast.AST]]:
-    """The nodes of every such file."""
-    return {path: [*ast.walk(tree)] for path, tree in sources().items()}
+    """The nodes of every such file. They stay: the garbage collector, which would look through them again and again
+    while they become more, takes as long as the parser."""
+    gc.disable()
+    try:
+        return {path: [*ast.walk(tree)] for path, tree in sources().items()}
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def speakers(files: dict[str, list[ast.AST]]) -> set[str]:
