@@ -104,7 +104,7 @@ def test_another_measure_asks_again() -> None:
     assert dict(app.session_state["state"].view)["compare_by"] == "log_loss"
 
 
-@pytest.mark.parametrize("unit", ["percent", slowly("bits"), "nats"])
+@pytest.mark.parametrize("unit", ["percent", slowly("bits"), slowly("nats")])
 def test_a_log_loss_is_a_probability_or_bits_or_nats(unit: str, engine: Engine) -> None:
     app = opened("model", showing(TUMOURS, compare_by="log_loss", loss_unit=unit))
     losses = compare(engine)["log_loss"]

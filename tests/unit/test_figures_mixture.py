@@ -41,6 +41,7 @@ from bayes_engine.workbench.figures.mixture import (
     only,
     responsibility_bands,
 )
+from tests.conftest import crossed
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -59,18 +60,15 @@ def test_a_climb_is_the_run_of_the_mixture_itself() -> None:
     assert again.trace_.last.log_likelihood == pytest.approx(run.trace.last.objective, abs=1e-9)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    ("share", "further"),
-    [
-        (0.0, {}),
-        (0.2, {"stop": "q"}),
-        (0.0, {"hard": True, "prior": "inverse-wishart"}),
-        (0.2, {"prior": "inverse-wishart", "stop": "parameters", "tol": 1e-4}),
-        (0.0, {"reg_covar": 1e-3}),
-    ],
-)
-def test_runs_side_by_side_end_where_each_ends_alone(form: str, share: float, further: dict[str, object]) -> None:
+@pytest.mark.parametrize(("form", "way"), crossed(FORMS, [
+    (0.0, {}),
+    (0.2, {"stop": "q"}),
+    (0.0, {"hard": True, "prior": "inverse-wishart"}),
+    (0.2, {"prior": "inverse-wishart", "stop": "parameters", "tol": 1e-4}),
+    (0.0, {"reg_covar": 1e-3}),
+]))  # fmt: skip
+def test_runs_side_by_side_end_where_each_ends_alone(form: str, way: tuple[float, dict[str, object]]) -> None:
+    share, further = way
     X = IRIS[::3, 1:3].copy()
     X[np.random.default_rng(0).random(X.shape) < share] = np.nan
     starts = [("random", seed) for seed in range(3)]
