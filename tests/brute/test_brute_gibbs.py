@@ -290,9 +290,9 @@ def test_a_start_without_enumeration_finds_possible_states(monkeypatch: pytest.M
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", gibbs_kernel.STARTS)
 def test_errors_are_of_the_size_they_say(begin: gibbs_kernel.Start) -> None:
-    """Over 150 networks the estimates miss the enumerated marginals by one Monte-Carlo error, in the mean square."""
+    """Over 75 networks the estimates miss the enumerated marginals by one Monte-Carlo error, in the mean square."""
     z = []
-    for seed in range(150):
+    for seed in range(75):
         net = network(seed)
         e = evidence(net, seed)
         states = every(net, e)
