@@ -233,7 +233,7 @@ def _start(counts: FamilyCounts, start: DAG | None, constraints: Constraints) ->
 
 class _Climb:
     """One climb, nodes by rank. `add[p, c]` and `drop[p, c]` are what the arc p → c would change coming or going; only
-    the columns of the nodes whose parents have changed are computed anew."""
+    the columns of the nodes whose parents have changed, which are `stale`, are computed anew."""
 
     def __init__(
         self, scorer: Scorer, start: DAG, constraints: Constraints, number: int, rng: np.random.Generator
@@ -249,6 +249,7 @@ class _Climb:
             for a, b in arcs:
                 matrix[counts.rank_of(a), counts.rank_of(b)] = True
         self.reach = self._reach()
+        self.stale = list(range(d))
         self.add = np.full((d, d), -np.inf)
         self.drop = np.full((d, d), -np.inf)
         self.score = math.fsum(scorer.value(c, self.mask(c)) for c in range(d))
@@ -281,16 +282,16 @@ class _Climb:
         there is one."""
         self.taken, self.arcs = other.taken[: other.best_at], other.best_arcs.copy()
         self.score, self.reach = other.best_score, self._reach()
-        stale = list(range(len(self.names)))
+        self.stale = list(range(len(self.names)))
         for _ in range(DRAWN_MOVES):
-            for c in stale:
+            for c in self.stale:
                 self._renew(c)
             deltas = self._deltas()
             by_operation = [moves for moves in np.split(np.arange(len(deltas)), 3) if (deltas[moves] > -np.inf).any()]
             if not by_operation:
                 break
             moves = by_operation[int(self.rng.integers(len(by_operation)))]
-            stale = self._take(_Choice(int(self.rng.choice(moves[deltas[moves] > -np.inf])), 0, []), deltas)
+            self.stale = self._take(_Choice(int(self.rng.choice(moves[deltas[moves] > -np.inf])), 0, []), deltas)
         self.not_own = len(self.taken)
         self._is_best()
 
@@ -303,10 +304,9 @@ class _Climb:
         """Climb until nothing gains (and, with tabu, nothing has for so many steps), or a limit is reached; `before` is
         what other climbs have done and reached."""
         tabu, max_steps = settings.tabu, settings.max_steps
-        stale = list(range(len(self.names)))
         met = {self._key()}
         while True:
-            for c in stale:
+            for c in self.stale:
                 if (stop := limits.reached()) is not None:
                     self.status = stop
                     return
@@ -325,7 +325,7 @@ class _Climb:
                 if fresh is None:
                     return
                 choice = fresh
-            stale = self._take(choice, deltas)
+            self.stale = self._take(choice, deltas)
             if tabu:
                 met.add(self._key())
             if self.score > self.best_score + self.scorer.tolerance:
