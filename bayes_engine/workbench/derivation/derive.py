@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -90,10 +91,12 @@ class WorkingStep:
     @property
     def log_factors(self) -> tuple[float, ...]:
         """log of the factors, in nats; of a density also where the factor itself is too small for a float."""
-        return tuple(
-            s.log_value if isinstance(s, Density | Term) else float(log(f))
-            for s, f in zip(self.sources, self.factors, strict=True)
-        )
+        return tuple(map(self.log_factor, range(len(self.sources))))
+
+    def log_factor(self, k: int) -> float:
+        """That of class k alone."""
+        source = self.sources[k]
+        return source.log_value if isinstance(source, Density | Term) else float(log(self.factors[k]))
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class Working:
     digits: int | None = None
     complement: bool = False
 
-    @property
+    @cached_property
     def additive(self) -> bool:
         """Whether its steps are log terms to be added up, none of them (but the prior's) a factor that was counted, and
         not all of them expectations over cells not known."""

@@ -198,6 +198,8 @@ def row_word(row: Row) -> str:
     """What a row of the ledger that is of no single column is called; "" for a column's."""
     if row.kind == "prior":
         return _("class prior")
+    if row.child == row.name and row.kind not in ("constant", "entropy"):
+        return ""
     words = {
         "prior of use": _("prior of use"),
         "calibration": _("calibration"),
@@ -210,7 +212,7 @@ def row_word(row: Row) -> str:
         "−½ log det Σ − (d/2) log 2π": _("constant term"),
         "−(d/2) log 2π": _("constant term"),
     }
-    return words.get(row.name, "") if row.kind in ("constant", "entropy") or row.child != row.name else ""
+    return words.get(row.name, "")
 
 
 def where(step: WorkingStep, label: str, names: DisplayNames = AS_IN_FILE) -> str:

@@ -61,10 +61,10 @@ def hand(value: float, digits: int) -> str:
 def factor(working: Working, step: WorkingStep, k: int, digits: int = DIGITS) -> str:
     """The value of a factor of class k; where the steps are log terms that add up, its log in nats, signed."""
     if working.additive:
-        return signed(step.log_factors[k], digits if working.digits is None else working.digits)
+        return signed(step.log_factor(k), digits if working.digits is None else working.digits)
     if working.digits is not None:
         return hand(step.factors[k], working.digits)
-    return number_of_log(step.log_factors[k], digits)
+    return number_of_log(step.log_factor(k), digits)
 
 
 def joint(working: Working, k: int, digits: int = DIGITS) -> str:

@@ -24,6 +24,8 @@ Axes = tuple[str, str]
 """The axes of a panel as a trace names them: "x2", "y"."""
 OF_TITLE = "text"
 """Where plotly.js keeps the words of a title, which may be given as they are."""
+SENT_AS_IT_IS = frozenset({str, int, float, bool})
+"""Types of most of what a figure holds, which JSON holds as well."""
 
 
 class Figure(BaseFigure):  # type: ignore[misc]
@@ -178,6 +180,8 @@ def _update(old: Properties, new: Mapping[str, Any]) -> None:
 
 def _sent(value: Any) -> Any:
     """As JSON can hold it: what is None left out, numbers of an array as their bytes."""
+    if type(value) in SENT_AS_IT_IS:
+        return value
     if isinstance(value, Mapping):
         return {name: _sent(part) for name, part in value.items() if part is not None}
     if hasattr(value, "to_numpy"):
