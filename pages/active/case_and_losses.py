@@ -13,6 +13,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.table.schema import Variable
 from bayes_engine.table.write import free_names
 from pages.active.tables import REFUSE, FittableTable
+from pages.runtime.cache import cached
 from pages.runtime.state import State, current
 
 
@@ -93,7 +94,7 @@ def prior_of_use(table: FittableTable) -> Mapping[Any, float] | None:
 # the case -------------------------------------------------------------------------------------------------------
 
 
-def case_values(table: FittableTable) -> dict[str, Any]:
+def case_values(table: FittableTable) -> Mapping[str, Any]:
     """The case by feature: a level, a number, a text, or None for missing."""
     state, features = current(), table.features
     if len(state.case) == len(features):
@@ -104,9 +105,12 @@ def case_values(table: FittableTable) -> dict[str, Any]:
     return {v.name: _cell(table, v, _code(table, v, given.get(v.name), ())) for v in features}
 
 
-def row_values(table: FittableTable, row: int) -> dict[str, Any]:
-    cells = table.parts.X.iloc[row]
-    return {name: None if pd.isna(cells[name]) else cells[name] for name in table.parts.X.columns}
+@cached(max_entries=64)
+def row_values(table: FittableTable, row: int) -> Mapping[str, Any]:
+    """A row of the table as a case, its numbers as Python's: a key tells their content soonest."""
+    X = table.parts.X
+    cells = (cell.item() if hasattr(cell, "item") else cell for cell in X.iloc[row].tolist())
+    return {name: None if pd.isna(cell) else cell for name, cell in zip(X.columns, cells, strict=True)}
 
 
 def case_codes(table: FittableTable, values: Mapping[str, Any], row: int = -1) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -75,7 +76,7 @@ class Fitted:
         """What gives the posterior of a whole row: the model, calibrated where the shelf says so."""
         return self.model if self.calibrated is None else self.calibrated
 
-    @property
+    @cached_property
     def prior(self) -> dict[Any, float]:
         """The prior in that posterior."""
         return self.judging.prior_by_class

@@ -258,7 +258,7 @@ def _scene(
 
 
 def _points(
-    table: active.FittableTable, fitted: active.Fitted, axes: Axes, drawn: DrawnRows, case: dict[str, Any]
+    table: active.FittableTable, fitted: active.Fitted, axes: Axes, drawn: DrawnRows, case: Mapping[str, Any]
 ) -> Points | None:
     """The rows with their class and what the model, under the losses, decides for each: from all its features, those
     that differ from the case in the others faded; or from the axes alone. Without their texts, which are the scene's.
@@ -337,7 +337,7 @@ def _side(table: active.FittableTable, variable: Variable, axis: Axis) -> Side:
     return Side(table.column(variable.name), axis.low, axis.high, unit, levels)
 
 
-def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order: list[int]) -> Case | None:
+def _case(axes: Axes, grid: Plane, values: Mapping[str, Any], ledger: Ledger, order: list[int]) -> Case | None:
     x = grid.x.position(values[axes.x.name])
     y = 0.0 if axes.y is None or grid.y is None else grid.y.position(values[axes.y.name])
     if x is None or y is None:
@@ -347,7 +347,7 @@ def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order
 
 
 def _moved(state: State, table: active.FittableTable, axes: Axes, grid: Plane, x: float, y: float) -> State:
-    values = active.case_values(table)
+    values = dict(active.case_values(table))
     for axis, variable, place in ((grid.x, axes.x, x), (grid.y, axes.y, y)):
         if variable is not None and axis is not None:
             values[variable.name] = axis.levels[int(place)] if axis.levels else float(f"{place:.4g}")
