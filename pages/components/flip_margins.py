@@ -4,10 +4,12 @@ what it reads as, and which changes are worth a sentence is the same on every pa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.margins import Flip, FlipMargins
 from bayes_engine.decision.risk import LossTable
 from bayes_engine.language import _
@@ -16,6 +18,7 @@ from bayes_engine.numerals import certain, near, number, plain
 from pages import active
 from pages.active import words
 from pages.components.losses import LARGEST, unit_of
+from pages.runtime.cache import cached
 from pages.runtime.escape import md
 
 MOST = 3
@@ -24,12 +27,20 @@ REACH = 1e-6
 """What is nearer to nothing, or as much further off, is all but certain."""
 
 
+@cached(max_entries=64)
+def flip_margins_of(
+    table: active.FittableTable, posterior: tuple[float, ...], losses: LossMatrix, prior: Mapping[Any, float],
+    amount: float | None,
+) -> FlipMargins:  # fmt: skip
+    """The flip margins of a posterior in the order of the losses' classes, which was computed with this prior."""
+    return losses.flip_margins(posterior, prior, amount=amount)
+
+
 def nearest_flips(table: active.FittableTable, fitted: active.Fitted, case: Ledger) -> None:
     """The nearest values of one loss, and of one prior, beyond which the case is decided otherwise."""
     use, order = active.prior_of_use(table) or fitted.prior, [case.classes.index(c) for c in table.classes]
-    margins = active.losses(table).flip_margins(
-        case.posterior()[0, order], {c: use[c] for c in table.classes}, amount=active.case_amount(table)
-    )
+    posterior, prior = case.posterior()[0, order], {c: use[c] for c in table.classes}
+    margins = flip_margins_of(table, tuple(posterior.tolist()), active.losses(table), prior, active.case_amount(table))
     with st.container(key="settles_flips"):
         flip_sentences(table, margins)
 

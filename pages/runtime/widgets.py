@@ -20,6 +20,8 @@ UNHEARD = 2.0
 TOLD_AGAIN = 5.0
 """Seconds within which a value is told in every run, unless a person has changed it: a slow browser draws only the last
 of two runs, and may never see the one that told it."""
+_NOT_DRAWN = object()
+"""For the value of a widget that the session has none of."""
 
 
 def widget_message(key: str, part: str) -> Any:
@@ -49,9 +51,10 @@ def control(key: str, value: Any, edit: Callable[[State, Any], State], *, new_wo
     # changed must be told anew
     table = (state.table, state.columns, state.repairs)
     drawn = (private.kept_value("visit"), current_language(), state.labels, *table)
-    if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
-        if key in st.session_state:
-            words = private.words_of(key, st.session_state[key])
+    shown = st.session_state.get(key, _NOT_DRAWN)
+    if mounted.get(key) != drawn or shown is _NOT_DRAWN or shown != value:
+        if shown is not _NOT_DRAWN:
+            words = private.words_of(key, shown)
             unheard[:] = [*filter(_recent, unheard), (words, time.monotonic())]
         st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
         sent_at[key] = time.monotonic()

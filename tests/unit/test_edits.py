@@ -18,6 +18,7 @@ from bayes_engine import (
     TAN,
     BayesianNetworkClassifier,
     LinearDiscriminantAnalysis,
+    LossMatrix,
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
     load_dataset,
@@ -25,6 +26,7 @@ from bayes_engine import (
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.uncertainty.plausible import plausible
 from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.conditionals import class_steps
 from bayes_engine.workbench.derivation.derive import Working, derive
@@ -32,10 +34,12 @@ from pages import active
 from pages.active import shelf, tables, unfinished
 from pages.active.on_screen import OnScreen
 from pages.components import losses, regions
+from pages.components.flip_margins import flip_margins_of
 from pages.runtime import view_keys as keys
 from pages.runtime.state import START, Spec, State
 from pages.shell import lesson_question, presenter
-from pages.views.case import factor_sources, text_message
+from pages.views.case import factor_sources, posterior_band, text_message
+from pages.views.case.editor import case_in_use
 from pages.views.chapter import own
 from pages.views.classify import rows as classified_rows
 from pages.views.hidden import mixture
@@ -118,6 +122,52 @@ def test_a_point_dragged_in_the_plane_is_the_case(at: At) -> None:
     at(moved)
     values = active.case_values(table)
     assert (values["触感"], values["密度"], moved.row) == (touch.levels[1], 0.1235, -1)
+
+
+@pytest.mark.parametrize("name", ["iris", "titanic_passengers", "watermelon3"])
+def test_a_row_as_a_case_holds_what_the_table_holds_and_stays_when_a_point_is_dragged(at: At, name: str) -> None:
+    table = at(State(table=name))
+    before = dict(active.row_values(table, 0))
+    cells = table.parts.X.iloc[0]
+    assert {type(value) for value in before.values()} <= {float, int, str, type(None)}
+    assert all(value == cells[name] or (value is None and pd.isna(cells[name])) for name, value in before.items())
+    a, b = (v for v in list(table.features)[-2:])
+    place = SimpleNamespace(levels=())
+    regions._moved(State(table=name), table, regions.Axes(a, b, True, False),
+                   SimpleNamespace(x=place, y=place), 1.0, 0.25)  # type: ignore[arg-type]  # fmt: skip
+    assert active.row_values(table, 0) == before
+    assert active.row_values(table, 1) != before
+
+
+def test_flip_margins_are_kept_by_all_that_they_hang_on(at: At) -> None:
+    table = at(State(table="watermelon3"))
+    zero_one = LossMatrix.zero_one(table.classes)
+    even, rare = (dict(zip(table.classes, prior, strict=True)) for prior in ((0.5, 0.5), (0.1, 0.9)))
+    asked = [
+        ((0.7, 0.3), zero_one, even, None),
+        ((0.6, 0.4), zero_one, even, None),
+        ((0.7, 0.3), LossMatrix(table.classes, table.classes, [[0.0, 3.0], [1.0, 0.0]]), even, None),
+        ((0.7, 0.3), zero_one, rare, None),
+        ((0.7, 0.3), zero_one.with_amount(), even, 2.0),
+    ]
+    for posterior, loss, prior, amount in asked * 2:
+        kept = flip_margins_of(table, posterior, loss, prior, amount)
+        assert kept == loss.flip_margins(posterior, prior, amount=amount)
+        assert flip_margins_of(table, posterior, loss, dict(prior), amount) is kept
+
+
+def test_how_often_plausible_models_decide_otherwise_is_kept_by_all_that_it_hangs_on(at: At) -> None:
+    table = at(State(table="watermelon3"))
+    one = case_in_use(table)
+    zero_one = LossMatrix.zero_one(table.classes)
+    dear = LossMatrix(table.classes, table.classes, [[0.0, 3.0], [0.1, 0.0]])
+    use = dict(zip(table.classes, (0.02, 0.98), strict=True))
+    for seed, loss, prior in [(0, zero_one, None), (1, zero_one, None), (0, dear, None), (0, zero_one, use)] * 2:
+        models = plausible(one.model, one.case, n=200, rng=seed)
+        models = models if prior is None else models.at_prior(prior)
+        kept = posterior_band._flips_of(one, seed, loss, prior, models)
+        assert kept == models.flips(loss)
+        assert posterior_band._flips_of(one, seed, loss, prior, models) is kept
 
 
 def test_a_value_chosen_in_the_smoothing_laboratory_is_the_cases(at: At) -> None:

@@ -19,6 +19,7 @@ from pages.active import words
 from pages.components.flip_margins import (
     MOST,
     cell_of,
+    flip_margins_of,
     flip_sentences,
     loss_words,
     present_value,
@@ -42,7 +43,7 @@ def flip_margins(one: CaseInUse, working: Working) -> None:
     table, amount = one.table, active.case_amount(one.table)
     loss = active.losses(table).for_classes(working.classes)
     prior = active.prior_of_use(table) or one.judging.prior_by_class
-    margins = loss.flip_margins(working.posterior, prior, amount=amount)
+    margins = flip_margins_of(table, working.posterior, loss, prior, amount)
     others = [i for i, action in enumerate(loss.actions) if action != margins.action]
     with st.container(border=True, key="margins"):
         flip_sentences(table, margins)

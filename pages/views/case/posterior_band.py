@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, signed
@@ -44,6 +45,14 @@ def _plausible(one: CaseInUse, seed: int) -> Plausible | Message:
 
 
 @cached(max_entries=64)
+def _flips_of(
+    one: CaseInUse, seed: int, losses: LossMatrix, prior_of_use: Mapping[Any, float] | None, _models: Plausible
+) -> Flips:
+    """How often the plausible models, at the prior of use, decide the case otherwise."""
+    return _models.flips(losses)
+
+
+@cached(max_entries=64)
 def _log_odds(one: CaseInUse, for_: Any, against: Any, prior_of_use: Mapping[Any, float] | None) -> LogOdds | None:
     return log_odds(one.model, one.case, for_, against, prior_of_use)
 
@@ -57,7 +66,7 @@ def posterior_band(one: CaseInUse, working: Working) -> None:
         return
     losses, use = active.case_losses(one.table).for_classes(models.classes), active.prior_of_use(one.table)
     models = models if use is None else models.at_prior(use)
-    flips = models.flips(losses)
+    flips = _flips_of(one, seed, losses, use, models)
     order = sorted(range(len(one.table.classes)), key=lambda k: -working.posterior[k])
     k = current().seen_among(keys.PLAUSIBLE_CLASS, order, 0 if len(order) == 2 else order[0])
     label = one.table.classes[k]
