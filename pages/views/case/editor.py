@@ -152,9 +152,10 @@ def case_editor(table: active.FittableTable, values: Mapping[str, Any], drawn: C
 
 
 def _fields(table: active.FittableTable, features: Sequence[Variable], values: Mapping[str, Any]) -> None:
+    read = as_read(table)
     with st.container(key=f"case_fields_{len(features)}"):  # two beside each other, by their style
         for variable in features:
-            _field(table, variable, values)
+            _field(table, variable, read.get(variable.name, variable), values)
 
 
 def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> None:
@@ -180,8 +181,8 @@ def _worked_cases(table: active.FittableTable, values: Mapping[str, Any]) -> Non
         st.caption(md(table.named(cases[here].text("note", language)), 400))
 
 
-def _field(table: active.FittableTable, variable: Variable, values: Mapping[str, Any]) -> None:
-    """One feature, as the model reads it: its levels and «missing», or a number and «missing» (an empty field)."""
+def _field(table: active.FittableTable, variable: Variable, read: Variable, values: Mapping[str, Any]) -> None:
+    """One feature, as the model has `read` it: its levels and «missing», or a number and «missing» (an empty field)."""
     name, value = variable.name, values.get(variable.name)
     label = words.with_unit(table, name)
     key = f"case_{table.parts.schema.features.names.index(name)}"
@@ -197,7 +198,6 @@ def _field(table: active.FittableTable, variable: Variable, values: Mapping[str,
             **control(key, code, _typed(table, name)),
         )
         return
-    read = read_as(table, variable)
     if read.discrete and read.cuts is None:
         numbers = [float(level) for level in read.levels]
         stands = None if value is None else float(value)
@@ -218,13 +218,12 @@ def _field(table: active.FittableTable, variable: Variable, values: Mapping[str,
         )
 
 
-def read_as(table: active.FittableTable, variable: Variable) -> Variable:
-    """The column as the active model reads it: a number may be a level to it."""
+def as_read(table: active.FittableTable) -> Mapping[str, Variable]:
+    """The columns as the active model reads them: a number may be a level to it. Empty where it cannot be fitted."""
     try:
-        schema = active.active_model(table).model.schema_
+        return {variable.name: variable for variable in active.active_model(table).model.schema_}
     except BayesEngineError:
-        return variable
-    return next((v for v in schema if v.name == variable.name), variable)
+        return {}
 
 
 def _typed(table: active.FittableTable, name: str) -> Callable[[State, Any], State]:

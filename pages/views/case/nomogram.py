@@ -58,7 +58,7 @@ from pages.runtime.job_queue import in_worker
 from pages.runtime.state import change, current
 from pages.runtime.widgets import choose
 from pages.views.case import text_message
-from pages.views.case.editor import CaseInUse, case_editor, case_listed, read_as, with_cells, work_out
+from pages.views.case.editor import CaseInUse, as_read, case_editor, case_listed, with_cells, work_out
 from pages.views.case.verdict import choose_sides, decision_and_risks
 
 MOST = 24
@@ -185,10 +185,10 @@ def _judging(one: CaseInUse, which: str) -> Any:
 
 @cached(max_entries=32)
 def _of_model(one: CaseInUse, which: str, prior_of_use: Mapping[Any, float] | None) -> Nomogram:
-    judging, values = _judging(one, which), {}
+    judging, read, values = _judging(one, which), as_read(one.table), {}
     for variable in one.table.parts.schema.features.variables:
         column, levels = one.table.parts.X[variable.name], variable.levels if variable.discrete else ()
-        known = values_of(read_as(one.table, variable), column, levels)
+        known = values_of(read.get(variable.name, variable), column, levels)
         values[variable.name] = AttributeValues(()) if known is None else known
     return nomogram(judging, one.case, values, prior_of_use, one.table.classes)
 
