@@ -6,6 +6,7 @@ is taken with its name and its kind, so that a table gives the same model whoeve
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -122,8 +123,8 @@ def as_frame(X: Any) -> pd.DataFrame:
             shape=str(frame.shape),
         )
     names = list(map(str, frame.columns.tolist()))
-    if len(set(names)) < len(names):
-        double = next(name for j, name in enumerate(names) if name in names[:j])
+    if len(names) > len(set(names)):
+        double = next(name for name, times in Counter(names).items() if times > 1)
         raise TableError("the column name '{column}' stands twice; rename one of the columns", column=double)
     return frame
 
