@@ -63,6 +63,17 @@ class Member:
         """(S_i + 1,) the weight of each value in all classes; an unseen one has none."""
         return np.append(self.counts.sum(axis=0), 0.0)
 
+    @cached_property
+    def without_one(self) -> list[Array]:
+        """(C, S_i, S_j) of every family of levels its log terms where the cell has lost a weight of 1, NaN where it has
+        none: those of a row in its own class without it."""
+        families = cast(tuple[TableLeaf, ...], self.families)
+        counts = np.concatenate([f.counts for f in families], axis=2)
+        totals = np.stack([f.totals for f in families], axis=2)
+        amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]
+        terms = np.where(counts > 0, less_table(counts, totals, amounts, sizes, 1.0), np.nan)
+        return [terms[:, :, places] for places in side_by_side(sizes)]
+
     def first(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> tuple[Array, Array]:
         """(n, C) log P(c, x_i), and (n,) how much weight the value has; 0 where the cell is not known."""
         places = self.domain.places(X)
@@ -253,13 +264,8 @@ class AveragedFactor(Factor):
     def _own_terms(self, i: int, packed: PackedRows, first: Array) -> list[Array]:
         """The terms (classes × places of i, places of j, 1) of a row's own class without it, the super-parent's own
         (C, places of i) being `first`: NaN where it was never counted."""
-        families = cast(tuple[TableLeaf, ...], self.members[i].families)
-        counts = np.concatenate([f.counts for f in families], axis=2)
-        totals = np.stack([f.totals for f in families], axis=2)
-        amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]
-        without = np.where(counts > 0, less_table(counts, totals, amounts, sizes, 1.0), np.nan)
-        tables = [without[:, :, places] for places in side_by_side(sizes)]
-        terms = self._all_terms(i, packed, first, tables).reshape(len(first) * packed.extents[i], -1, 1)
+        terms = self._all_terms(i, packed, first, self.members[i].without_one)
+        terms = terms.reshape(len(first) * packed.extents[i], -1, 1)
         return [terms[:, places] for places in packed.side_by_side]
 
     def _all_terms(self, i: int, packed: PackedRows, joint: Array, tables: Sequence[Array]) -> Array:
