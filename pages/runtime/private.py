@@ -16,7 +16,7 @@ from functools import cache, wraps
 from hashlib import blake2b
 from types import SimpleNamespace
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import streamlit as st
 from streamlit import Page
@@ -112,13 +112,32 @@ def running() -> Runtime | None:
     return runtime if issubclass(type(runtime), Runtime) else None  # to isinstance a test's mock passes for one
 
 
-def share_widget_states() -> None:
-    """Let the values of a session's widgets be gone through while another thread adds to them.
+_locks: WeakValueDictionary[int, Any] = WeakValueDictionary()  # of the sessions' states that are in use, by their id
 
-    Streamlit gives every thread that runs a session's script a lock of its own, and for a moment there are two: the one
-    that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
+
+def share_session_lock() -> None:
+    """Let the threads that run a session's script use its state in turn.
+
+    Streamlit gives every such thread a lock of its own, and for a moment there are two: the one that is told to stop,
+    and the next. A click or a quick drag then ended in «dictionary changed size during iteration».
     """
-    WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
+    begin: Any = SafeSessionState.__init__
+    if hasattr(begin, "__wrapped__"):
+        return  # a visitor may have all caches cleared, and then the process is begun anew
+
+    @wraps(begin)
+    def begun(state: SafeSessionState, *args: Any, **kwargs: Any) -> None:
+        begin(state, *args, **kwargs)
+        _share_lock(state)
+
+    SafeSessionState.__init__ = begun  # type: ignore[method-assign,assignment]
+    if (context := get_script_run_ctx(suppress_warning=True)) is not None:
+        _share_lock(context.session_state)
+
+
+def _share_lock(state: SafeSessionState) -> None:
+    """Its lock from now on is that of whoever was first at the same session's state."""
+    object.__setattr__(state, "_lock", _locks.setdefault(id(state._state), state._lock))
 
 
 class _Values(Mapping[str, Any]):

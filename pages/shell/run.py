@@ -36,7 +36,7 @@ def _process_start() -> None:
     if (runtime := private.running()) is not None:
         logs.install()
         sessions.start()
-        private.share_widget_states()
+        private.share_session_lock()
         private.name_callers()
         private.look_values_up()
         private.notify_loop_together()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,6 +36,7 @@ from streamlit.web.server.starlette.starlette_server_config import WEBSOCKET_MAX
 
 from bayes_engine.workbench import private as launcher
 from pages.runtime import private
+from tests.conftest import PATIENCE
 
 CLOSED = f"tried on Streamlit {private.TRIED}, this is {streamlit.__version__}"
 
@@ -95,14 +97,25 @@ def test_a_label_of_letters_loads_no_emojis() -> None:
     assert ran.stdout.split() == ["False", "True"], CLOSED
 
 
-def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WStates, "__iter__", WStates.__iter__)  # put back afterwards
-    private.share_widget_states()
-    held = WStates()
-    held.set_from_value("one", 1)
-    for name in held:
-        held.set_from_value(f"{name}, later", 2)
-    assert list(held) == ["one", "one, later"]
+def test_two_threads_of_a_session_use_its_state_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a session whose first run began before, too; sessions do not wait for each other."""
+    held, other = SessionState(), SafeSessionState(SessionState(), lambda: None)
+    first = SafeSessionState(held, lambda: None)
+    context = SimpleNamespace(session_state=first)
+    monkeypatch.setattr(private, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(SafeSessionState, "__init__", SafeSessionState.__init__)  # put back afterwards
+    private.share_session_lock()
+    private.share_session_lock()  # as after all caches were cleared
+    following, written = SafeSessionState(held, lambda: None), threading.Event()
+
+    def write() -> None:
+        other["later"] = following["later"] = 1
+        written.set()
+
+    with first._lock:
+        threading.Thread(target=write, daemon=True).start()
+        assert not written.wait(0.1) and "later" not in held
+    assert written.wait(PATIENCE) and first["later"] == 1
 
 
 def test_a_widget_s_value_is_looked_up_and_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
