@@ -89,7 +89,8 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     """
     if (by_place := _of_whole_numbers(column)) is not None:
         return by_place
-    if not (isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"):
+    of_arrow = isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
+    if not of_arrow or column.empty:  # Arrow 18 puts no dictionary together of nothing
         codes, values = pd.factorize(column)
         plain = np.asarray(values)
         return codes, np.asarray(pd.Index(plain).astype(object)) if plain.dtype.kind in "mM" else plain

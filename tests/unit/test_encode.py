@@ -184,8 +184,8 @@ def test_distinct_values_of_whole_numbers_are_those_of_the_column(kind: Any, apa
 
 
 def test_distinct_strings_stand_in_their_order_from_several_pieces_and_from_none() -> None:
-    pieces = [pd.Series(cells, dtype="str") for cells in (["pink", None, "dark"], ["green", "dark"], [])]
-    for column in (pd.concat(pieces), *pieces, pd.Series([None, None], dtype="str")):
+    pieces = [pd.Series(cells, dtype="string[pyarrow]") for cells in (["pink", None, "dark"], ["green", "dark"], [])]
+    for column in (pd.concat(pieces), *pieces, pd.Series([None, None], dtype="string[pyarrow]")):
         held, values = distinct_codes(column)
         codes, strings = pd.factorize(column, sort=True)
         assert held.tolist() == codes.tolist() and values.tolist() == strings.tolist()
