@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import importlib
 import os
@@ -9,7 +10,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Coroutine, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
@@ -246,6 +248,13 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
     with classroom(tmp_path_factory.mktemp("room"), "127.0.0.1") as opened:
         yield opened
+
+
+def finished(work: Coroutine[Any, Any, Any], within: float | None = PATIENCE) -> Any:
+    """What a coroutine comes to, run in a thread of its own: in this one the browser's event loop may still be
+    running."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, asyncio.wait_for(work, within)).result()
 
 
 @contextmanager

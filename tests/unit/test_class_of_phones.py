@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.bench.bench_class_question import KEY, PHONES, answers_of, expected, lesson
 from tests.classrooms import classroom
+from tests.conftest import finished
 
 
 @pytest.mark.slow
@@ -18,8 +17,7 @@ def test_sixty_phones_answer_and_the_histogram_is_right(tmp_path: Path) -> None:
     answers = answers_of(PHONES)
     with classroom(tmp_path, "127.0.0.2") as room:
         (key,) = KEY.findall(room.log.read_text(encoding="utf-8"))
-        with ThreadPoolExecutor(1) as thread:  # in this one the browser's event loop may still be running
-            found = thread.submit(asyncio.run, lesson(room.url, key, answers)).result()
+        found = finished(lesson(room.url, key, answers), within=None)
         log = room.log.read_text(encoding="utf-8", errors="replace")
     assert not found.errors
     assert found.bars == expected(answers) and sum(found.bars) == PHONES

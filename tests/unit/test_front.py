@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,15 +18,9 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from bayes_engine.workbench import front, private
 from pages.runtime.state import State, encode
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, finished
 
 MB = 2**20
-
-
-def finished(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run to its end in a thread of its own: in this one the browser's event loop may still be running."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, asyncio.wait_for(work, PATIENCE)).result()
 
 
 def asked(app: Any, method: str, path: str, host: str, parts: list[bytes], **headers: str) -> int:

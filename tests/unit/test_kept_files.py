@@ -14,7 +14,7 @@ import pytest
 
 from bayes_engine.workbench import font_parts, front, kept_files
 from bayes_engine.workbench.skeleton import with_skeleton
-from tests.unit.test_front import finished
+from tests.conftest import finished
 
 NAME = kept_files.name_of([b"source"])
 

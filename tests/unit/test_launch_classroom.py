@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import http.client
 import io
@@ -12,8 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Coroutine, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,14 +29,7 @@ from websockets.typing import Origin, Subprotocol
 from bayes_engine.workbench import font_parts, front, launch
 from pages.runtime.state import LONGEST, State, decode, encode
 from pages.shell.classroom import EASY, address_of, qr, short
-from tests.conftest import PATIENCE, ROOT, App
-
-
-def finish(work: Coroutine[Any, Any, None]) -> None:
-    """Run it to its end in a thread of its own: in this one the browser's event loop may still be running."""
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, work).result()
-
+from tests.conftest import PATIENCE, ROOT, App, finished
 
 # the command ----------------------------------------------------------------------------------------------------------
 
@@ -376,7 +367,7 @@ def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path)
     before = front.Front(answered)
     before.fonts = {asked: broken}
     scope = {"type": "http", "method": "GET", "path": f"/{asked}", "headers": [(b"host", b"localhost")]}
-    finish(before(scope, None, None))  # type: ignore[arg-type]
+    finished(before(scope, None, None))  # type: ignore[arg-type]
     assert answered.paths == [f"/{asked}"]
 
 
@@ -417,7 +408,7 @@ def test_a_visitor_from_another_network_of_this_computer_is_refused(server: str,
         sent.append(event["type"] if kind == "websocket" else event.get("status", ""))
 
     scope = {"type": kind, "server": (server, 8501), "path": "/", "method": "GET", "headers": [(b"host", b"localhost")]}
-    finish(front.Front(app, "192.168.1.20")(scope, None, send))  # type: ignore[arg-type]
+    finished(front.Front(app, "192.168.1.20")(scope, None, send))  # type: ignore[arg-type]
     assert sent == (["answered"] if welcome else [403, ""] if kind == "http" else ["websocket.close"])
 
 
