@@ -233,8 +233,7 @@ def test_a_classroom_has_those_fonts_cut_out_that_are_asked_for(
         return [await before._part(name) for name in asked]
 
     monkeypatch.setattr(front, "part_apart", part)
-    with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(asyncio.run, lesson()).result() == [b"second", b"first", b"second"]
+    assert finished(lesson()) == [b"second", b"first", b"second"]
     assert cut == [("first.woff2", 0), ("second.woff2", 0)]
 
 

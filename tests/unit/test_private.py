@@ -106,15 +106,17 @@ def test_two_threads_of_a_session_use_its_state_in_turn(monkeypatch: pytest.Monk
     monkeypatch.setattr(SafeSessionState, "__init__", SafeSessionState.__init__)  # put back afterwards
     private.share_session_lock()
     private.share_session_lock()  # as after all caches were cleared
-    following, written = SafeSessionState(held, lambda: None), threading.Event()
+    following, begun, written = SafeSessionState(held, lambda: None), threading.Event(), threading.Event()
 
     def write() -> None:
-        other["later"] = following["later"] = 1
+        other["later"] = 1
+        begun.set()
+        following["later"] = 1
         written.set()
 
     with first._lock:
         threading.Thread(target=write, daemon=True).start()
-        assert not written.wait(0.1) and "later" not in held
+        assert begun.wait(PATIENCE) and not written.wait(0.1) and "later" not in held
     assert written.wait(PATIENCE) and first["later"] == 1
 
 
