@@ -99,6 +99,8 @@ def case_values(table: FittableTable) -> Mapping[str, Any]:
     state, features = current(), table.features
     if len(state.case) == len(features):
         return {v.name: _cell(table, v, code) for v, code in zip(features, state.case, strict=True)}
+    if 0 <= state.row < len(table.parts.X):  # a link whose case was left out
+        return row_values(table, state.row)
     given = table.info.cases[0].values if table.info and table.info.cases else None  # a table's first worked query
     if given is None:
         return row_values(table, 0)

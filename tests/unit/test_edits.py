@@ -213,6 +213,17 @@ def test_a_row_of_a_classified_file_is_the_case_without_what_the_model_cannot_re
         assert values["密度"] == density and values["色泽"] == frame["色泽"].iloc[i] and taken.amount == amount
 
 
+def test_a_row_without_a_case_is_the_case(at: At) -> None:
+    """As a link that was too long has it."""
+    for table in ("watermelon3", "play-tennis"):  # both have worked cases
+        for row in (3, 7):
+            shown = at(State(table=table, row=row))
+            own = load_dataset(table).frame.iloc[row]
+            assert active.case_values(shown) == {name: own[name] for name in shown.features.names}
+        beyond, worked = at(State(table=table, row=9999)), at(State(table=table))
+        assert active.case_values(beyond) == active.case_values(worked)
+
+
 def test_losses_pasted_with_a_further_row_have_a_refusal(at: At) -> None:
     table = at(State(table="watermelon3"))
     assert losses.pasted_losses(table, "0\t5\n2\t0") == (((0.0, 5.0), (2.0, 0.0)), "")
