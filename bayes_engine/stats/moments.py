@@ -246,7 +246,7 @@ def moments(table: Table, labels: Labels) -> Moments:
         return _by_column(table, labels, names, pivot)
     with np.errstate(over="ignore", invalid="ignore"):
         near = _near_zero(table, names)
-        blocks = number_blocks(table, names, BLOCK) if near else offset_blocks(table, names, pivot, BLOCK)
+        blocks = offset_blocks(table, names, None if near else pivot, BLOCK)
         weight, mean, square = _about_origin(blocks, labels, len(names))
         m2 = square - weight * mean**2
         mean -= pivot if near else 0.0
@@ -269,24 +269,21 @@ def _near_zero(table: Table, names: Sequence[str]) -> bool:
 
 
 def _about_origin(blocks: Iterable[tuple[slice, Array]], labels: Labels, d: int) -> tuple[Array, Array, Array]:
-    """Weight, mean and Σz² of each class, (C, d) each, of the cells of z (m, d) that are known."""
+    """Weight, mean and Σz² of each class, (C, d) each, of the cells of z (m, d) that are known; z is written into."""
     assert labels.codes is not None
     weight, total, square = np.zeros((3, labels.n_classes, d))
     complete = np.ones(len(labels.codes), dtype=bool)  # the rows of blocks without a missing cell
-    room: Array | None = None
     for rows, z in blocks:
-        room = np.empty_like(z) if room is None else room
-        squares = np.multiply(z, z, out=room[: len(z)])  # first: a product waits longer for what is not in the cache
         member = labels.matrix(rows, by_row=d >= WIDE and z.flags.c_contiguous)
         sums = member @ z
         if math.isnan(np.vdot(sums, sums)):  # where any cell is missing every class has NaN
             known = ~np.isnan(z)
             complete[rows] = False
-            squares[~known] = 0.0
+            z[~known] = 0.0
             weight += member @ known.astype(float)
-            sums = member @ np.where(known, z, 0.0)
+            sums = member @ z
         total += sums
-        square += member @ squares
+        square += member @ np.multiply(z, z, out=z)
     weight += (labels if complete.all() else labels.take(complete)).by_class[:, None]
     return weight, total / np.where(weight > 0, weight, 1.0), square
 

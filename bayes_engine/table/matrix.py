@@ -146,16 +146,23 @@ def number_blocks(X: Table, names: Sequence[str], cells: int | None = None) -> I
 
 
 def offset_blocks(
-    X: Table, names: Sequence[str], pivot: Array, cells: int | None = None
+    X: Table, names: Sequence[str], pivot: Array | None, cells: int | None = None
 ) -> Iterator[tuple[slice, Array]]:
-    """`number_blocks` as offsets from `pivot` (d,), to be written into: the next block takes the same place."""
+    """`number_blocks` as offsets from `pivot` (d,), or as they are, to be written into: the next block takes the same
+    place."""
     pivots = offsets = np.empty((0, len(names)))
     for rows, block in number_blocks(X, names, cells):
         m = len(block)
-        if m > len(pivots):  # pivots that lie as the numbers do are taken off in one go, not row by row
-            pivots, offsets = np.empty_like(block, dtype=float), np.empty_like(block, dtype=float)
-            pivots[:] = pivot
-        yield rows, np.subtract(block, pivots[:m], out=offsets[:m])
+        if m > len(offsets):
+            offsets = np.empty_like(block, dtype=float)
+            if pivot is not None:  # pivots that lie as the numbers do are taken off in one go, not row by row
+                pivots = np.empty_like(offsets)
+                pivots[:] = pivot
+        if pivot is None:
+            offsets[:m] = block
+        else:
+            np.subtract(block, pivots[:m], out=offsets[:m])
+        yield rows, offsets[:m]
 
 
 def matrix(X: Table) -> Array:

@@ -66,7 +66,7 @@ def test_moments_of_many_blocks_keep_their_digits_wherever_the_mean_lies(
     frame = pd.DataFrame(X, columns=list("abcde"), copy=False)
     schema = Schema.from_dtypes(frame)
     target = Variable("class", "categorical", (0, 1, 2))
-    parts = Matrix.of(X, schema=schema), encode(frame, schema)
+    parts, before = (Matrix.of(X, schema=schema), encode(frame, schema)), X.copy()
     for table in parts:
         moments = collect(table, Labels(3, codes), target).moments
         for c in range(3):
@@ -76,6 +76,7 @@ def test_moments_of_many_blocks_keep_their_digits_wherever_the_mean_lies(
             assert moments.weight[c].tolist() == (~np.isnan(of_class)).sum(axis=0).tolist()
             np.testing.assert_allclose(moments.mean[c] + moments.pivot, mean.astype(float), rtol=1e-14, atol=1e-14)
             np.testing.assert_allclose(moments.m2[c], m2, rtol=1e-12, atol=1e-20 * max(far, 1.0) ** 2)
+    np.testing.assert_array_equal(X, before)  # the rows are as they were
 
 
 def test_merging_with_a_far_pivot_keeps_the_digits() -> None:
