@@ -429,10 +429,10 @@ class Density:
     def sd(self) -> float:
         return float(np.sqrt(self.variance))
 
-    @property
+    @cached_property
     def log_value(self) -> float:
         return float(normal_log_density(np.array(self.x), np.array(self.mean), np.array(self.variance)))
 
-    @property
+    @cached_property
     def value(self) -> float:
         return float(exp(self.log_value))

@@ -57,11 +57,15 @@ DRAWN = """() => !document.querySelector("[data-testid='stSkeleton']") &&
   [...document.querySelectorAll("[data-testid='stDataFrame']")]
     .every(e => !e.checkVisibility() || e.clientWidth < 60 || e.querySelector("canvas table"))"""
 """Whether all tables of the page are there: one prints what one sees."""
-UNEVEN = """() => [...document.querySelectorAll("[class*=st-key-factor_row_]")].filter(row => {
-  const bottoms = [...row.children].map(cell => cell.getBoundingClientRect().bottom)
-  return innerWidth > 640 && Math.max(...bottoms) - Math.min(...bottoms) > 1
-}).map(row => row.textContent)"""
-"""Rows of a table of factors whose cells end at different heights."""
+UNEVEN = """() => [...document.querySelectorAll("[class*=st-key-factor_grid_]")].flatMap(grid => {
+  const cells = [...grid.children].map(cell => cell.checkVisibility() ? cell : cell.firstElementChild)
+  const lines = Map.groupBy(cells, cell => Math.round(cell.getBoundingClientRect().top))
+  return [...lines.values()].filter(line => {
+    const bottoms = line.map(cell => cell.getBoundingClientRect().bottom)
+    return innerWidth > 640 && Math.max(...bottoms) - Math.min(...bottoms) > 1
+  }).map(line => line.map(cell => cell.textContent).join(" "))
+})"""
+"""Lines of a table of factors whose cells end at different heights."""
 MOST = 2_000_000
 """Bytes of a printed page."""
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.decision.loss import Decision, LossMatrix, decide, decide_ledger
 from bayes_engine.factors import Row
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.sources import Complement, Estimated, Linear, Power, Shift, Source, Term
@@ -160,6 +160,11 @@ class Working:
     @property
     def evidence(self) -> float:
         return float(exp(self.log_evidence))
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What is decided from its ledger under its losses; also of a rounded working the decision before rounding."""
+        return decide_ledger(self.ledger, self.loss)
 
     @property
     def action(self) -> Any:

@@ -7,6 +7,7 @@ hand (`Working.digits`) is printed as it was rounded.
 from __future__ import annotations
 
 from math import inf
+from sys import float_info
 
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.joint_multinomial import CountShare
@@ -27,7 +28,7 @@ from bayes_engine.factors.sources import (
 )
 from bayes_engine.factors.text import Words, WordTerm
 from bayes_engine.language import _
-from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain, signed
+from bayes_engine.numerals import DIGITS, certain, count, number, number_of_log, plain, signed
 from bayes_engine.workbench.derivation.derive import Working, WorkingStep, bare, by_hand, variance_from
 from bayes_engine.workbench.derivation.factor_names import (
     AS_IN_FILE,
@@ -41,6 +42,8 @@ from bayes_engine.workbench.derivation.factor_names import (
     one_line,
 )
 
+SMALLEST = float_info.min
+"""Of smaller factors a float has not all digits."""
 MOST_OPENED = 12
 """So many words or training values are written out beneath a number."""
 
@@ -64,7 +67,8 @@ def factor(working: Working, step: WorkingStep, k: int, digits: int = DIGITS) ->
         return signed(step.log_factor(k), digits if working.digits is None else working.digits)
     if working.digits is not None:
         return hand(step.factors[k], working.digits)
-    return number_of_log(step.log_factor(k), digits)
+    value = step.factors[k]
+    return number(value, digits) if SMALLEST <= value < inf else number_of_log(step.log_factor(k), digits)
 
 
 def joint(working: Working, k: int, digits: int = DIGITS) -> str:

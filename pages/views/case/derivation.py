@@ -23,32 +23,28 @@ from pages.views.case.factor_table import MOST_CLASSES, is_one_of_several
 FORMS = {"latex": latex.to_latex, "markdown": render.to_markdown, "text": render.to_text}
 
 
-def _widths(n: int, first: float, gap: str) -> str:
-    """The columns of the table of factors: the names', of this share where it is any, and n of 1.5 each; all but the
-    last with the gap after them."""
-    shares = [first] * (first > 0) + [1.5] * n
-    widths = [f"calc((100% + {gap}) * {share / sum(shares):.6f})" for share in shares[:-1]]
-    return " ".join([*widths, "minmax(0, 1fr)"])
-
-
+_SHARE = {n: f"calc((100% + 1rem) * {1.5 / (1.25 + 1.5 * n):.6f})" for n in range(1, MOST_CLASSES + 1)}
+"""The width of a number's column with the gap before it: as in a line of columns of 1.25 and n times 1.5."""
 _PLACES = {
-    "CELL": "GRID ROW > *",
-    "LINE": ":is(.st-key-factors, .st-key-super_parents, GRID) > * > [st=HorizontalBlock]",
-    "ROW": "[class*=st-key-factor_row_]",
+    "CELL": ":is(GRID > [st=ElementContainer], GRID > [st=LayoutWrapper] > :not(.st-key-opened))",
+    "TITLE": ":is(TERMS > [st=ElementContainer]:not([class*=st-key-]), [class*=st-key-title_], FIRST)",
+    "FIRST": ", ".join(f"[class*=st-key-factor_grid_{n}_]:not(TERMS) > :nth-child({n + 1}n + 1)" for n in _SHARE),
+    "LINE": ":is(.st-key-factors, .st-key-super_parents) > * > [st=HorizontalBlock]",
+    "TERMS": "[class*=_terms]",
     "GRID": "[class*=st-key-factor_grid_]",
 }
-"""A row's cells are cells of the grid; what is no row is as wide as it: the factor that is opened, and the line of a
-column that has none. No `:has` here: each element that a chart adds or removes would have the whole page styled anew.
-"""
+"""The cells of the grids, and those with a name: where nothing is opened among them, the first of each line. No `:has`
+here: each element that a chart adds or removes would have the whole page styled anew."""
 _STYLE = """
 .st-key-factors, .st-key-factors [st=VerticalBlock], .st-key-super_parents { gap: 0; }
 GRID { display: grid; gap: 0; align-items: stretch; }
-GRID > [st=LayoutWrapper], GRID > * > ROW { display: contents; }
-GRID > * > :not(ROW) { grid-column: 1 / -1; min-width: 0; }
+GRID > [st=LayoutWrapper] { display: contents; }
+GRID .st-key-opened { grid-column: 1 / -1; min-width: 0; }
 CELL {
   width: auto; min-width: 0; height: auto; margin: 0; align-self: stretch; display: flex; align-items: center;
-  justify-content: flex-start; padding-right: 1rem; border-bottom: 1px solid rgba(128,128,128,.2);
+  justify-content: flex-start; padding-left: 1rem; border-bottom: 1px solid rgba(128,128,128,.2);
 }
+TITLE { padding-left: 0; }
 CELL [st=Button], CELL > [st=Button] button { width: auto; margin: 0; justify-content: flex-start; }
 LINE { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
 CELL [st=HorizontalBlock], LINE [st=HorizontalBlock] { row-gap: 0; }
@@ -63,15 +59,14 @@ CELL [st=HorizontalBlock], LINE [st=HorizontalBlock] { row-gap: 0; }
 LINE [st=TextInput] { padding: .12rem 0; }
 .st-key-factors .st-key-opened { margin: .4rem 0; }
 .st-key-factors .st-key-opened, .st-key-factors .st-key-opened [st=VerticalBlock] { gap: .5rem; }
-GRID ROW > :last-child { padding-right: 0; }
 .st-key-sums .katex { font-size: 1.05rem; }
 .st-key-opened .katex { font-size: .98rem; }
 .st-key-sums .katex-display, .st-key-opened .katex-display { margin: 0; padding: .35rem 0 .5rem; overflow-x: auto; }
 [class*=st-key-case_fields_] { display: grid; grid-template-columns: 1fr 1fr; }
 [class*=st-key-case_fields_] > * { width: auto; min-width: 0; }
 @media (max-width: 640px) { /* the name on a line of its own, beneath it the classes side by side */
-  CELL { padding-right: .6rem; }
-  GRID ROW > :first-child { grid-column: 1 / -1; border-bottom: 0; }
+  CELL { padding-left: .6rem; }
+  TITLE { grid-column: 1 / -1; padding-left: 0; border-bottom: 0; }
   LINE { flex-wrap: wrap; overflow: visible; gap: 0 .6rem; }
   LINE > [st=Column] { min-width: 0; flex: 1 1 0; }
   LINE > [st=Column]:first-child { flex-basis: 100%; }
@@ -91,12 +86,12 @@ GRID ROW > :last-child { padding-right: 0; }
 }
 """ + "".join(
     f"""
-.st-key-factor_grid_{n} {{ grid-template-columns: {_widths(n, 1.25, "1rem")}; }}
+[class*=st-key-factor_grid_{n}_] {{ grid-template-columns: minmax(0, 1fr) repeat({n}, {share}); }}
 @media (max-width: 640px) {{
-  .st-key-factor_grid_{n} {{ grid-template-columns: {_widths(n, 0.0, ".6rem")}; }}
+  [class*=st-key-factor_grid_{n}_] {{ grid-template-columns: repeat({n}, minmax(0, 1fr)); }}
 }}
 """
-    for n in range(1, MOST_CLASSES + 1)
+    for n, share in _SHARE.items()
 )
 
 

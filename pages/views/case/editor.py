@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
@@ -118,6 +119,12 @@ def work_out(one: CaseInUse, prior_of_use: Mapping[Any, float] | None) -> Workin
     """The working of a case at a prior of use, under 0-1 losses; others never work it out again. Raises
     BayesEngineError where it has none."""
     return derive(one.judging, one.case, prior_of_use=prior_of_use, classes=one.table.classes)
+
+
+@cached(max_entries=64)
+def decided(one: CaseInUse, prior_of_use: Mapping[Any, float] | None, losses: LossMatrix) -> Working:
+    """The same working under these losses."""
+    return work_out(one, prior_of_use).under(losses)
 
 
 @cached(max_entries=16)

@@ -56,14 +56,13 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
     opened, of = current().seen(keys.FACTOR), current().seen(keys.FACTOR_CLASS)
     with st.container(key="factors"):
         steps = _page(working)
-        grid = st.container(key=f"factor_grid_{len(columns)}")  # its rows hold their cells, without an element more
-        class_heads(one, working, columns, cells=[_row(grid, "heads")] * (1 + len(columns)))
+        class_heads(one, working, columns, cells=[_grid("heads", columns)] * (1 + len(columns)))
+        grid = _grid("terms", columns)
         for i, step in steps:
-            row = _row(grid, i)
-            factor_title(row.container() if step.given else row, one, step)
+            factor_title(grid.container(key=f"title_{i}") if step.given else grid, one, step)
             for k in columns:
                 here = notes.get(WorkingPlace(i, k, "factor"), []) + notes.get(WorkingPlace(i, k, "mean"), [])
-                with beside_badges(row, here):
+                with beside_badges(grid, here):
                     label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
                     st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True,
                               **on_click(_open(i, k, closing=(i, k) == (opened, of))))  # fmt: skip
@@ -71,14 +70,15 @@ def factor_table(one: CaseInUse, working: Working, digits: int) -> None:
             if i == opened and of in columns:
                 with grid.container(border=True, key="opened"):
                     behind(one, working, step, of, digits)
-        with grid:
-            left_out(one, working)
-        _totals(grid, one, working, columns, notes, digits)
+        left_out(one, working)
+        _totals(_grid("totals", columns), one, working, columns, notes, digits)
     _remarks(one, working)
 
 
-def _row(grid: Any, name: object) -> Any:
-    return grid.container(key=f"factor_row_{name}")
+def _grid(name: str, columns: Sequence[int]) -> Any:
+    """What holds the cells of several lines, each a title and a number for each class: a container for each line would
+    be an element more for each."""
+    return st.container(key=f"factor_grid_{len(columns)}_{name}")
 
 
 def factor_title(cell: Any, one: CaseInUse, step: WorkingStep) -> None:
@@ -153,10 +153,9 @@ def _totals(
     digits: int,
 ) -> None:  # fmt: skip
     def line(word: str, about: str, number: Callable[[Working, int, int], str]) -> None:
-        row = _row(grid, number.__name__)
-        row.markdown(f"**{word}**", help=about)
+        grid.markdown(f"**{word}**", help=about)
         for k in columns:
-            row.markdown(f"**{number(working, k, digits)}**")
+            grid.markdown(f"**{number(working, k, digits)}**")
 
     if working.additive:
         line(factor_names.log_joint_word(working), _("All terms of the column added up."), render.log_joint)
@@ -164,11 +163,10 @@ def _totals(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
     if working.scores and not working.complement:
         explained = _("All factors of the column multiplied: with weights it is a score, not a probability.")
-    row = _row(grid, "joint")
-    row.markdown(f"**{factor_names.joint_word(working)}**", help=explained)
+    grid.markdown(f"**{factor_names.joint_word(working)}**", help=explained)
     for k in columns:
         here = notes.get(WorkingPlace(None, k, "joint"), [])
-        with beside_badges(row, here):
+        with beside_badges(grid, here):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             badges(here)
     if is_one_of_several(one):

@@ -58,7 +58,7 @@ from pages.runtime.job_queue import in_worker
 from pages.runtime.state import change, current
 from pages.runtime.widgets import choose
 from pages.views.case import text_message
-from pages.views.case.editor import CaseInUse, as_read, case_editor, case_listed, with_cells, work_out
+from pages.views.case.editor import CaseInUse, as_read, case_editor, case_listed, decided, with_cells
 from pages.views.case.verdict import choose_sides, decision_and_risks
 
 MOST = 24
@@ -91,7 +91,7 @@ class Shown:
 def nomogram_view(one: CaseInUse) -> None:
     """The decision, the nomogram, and the case to be changed."""
     try:
-        working = work_out(one, active.prior_of_use(one.table)).under(active.case_losses(one.table))
+        working = decided(one, active.prior_of_use(one.table), active.case_losses(one.table))
         own = _of_model(one, "own", active.prior_of_use(one.table))
     except BayesEngineError as error:
         why = _on_screen(one, error.message)

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.language import _
 from bayes_engine.models.aode import AODE
 from bayes_engine.workbench.derivation.derive import Working
@@ -44,7 +43,7 @@ def decision_and_risks(one: CaseInUse, working: Working, *, narrow: bool = False
     if working.position < 0:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
         return
-    decision = decide_ledger(working.ledger, working.loss)
+    decision = working.decision
     with st.container(key="case_sentence"):
         st.markdown("#### " + words.verdict(one.table, working.ledger, decision, _loudest(working)))
     likely = dict(zip(working.classes, working.posterior, strict=True))

@@ -12,7 +12,7 @@ from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.state import current
 from pages.views.case import derivation, factor_table, fill_in, sums, super_parents
-from pages.views.case.editor import CaseInUse, work_out
+from pages.views.case.editor import CaseInUse, decided
 from pages.views.case.super_parents import AveragedWorking
 
 
@@ -31,7 +31,7 @@ def case_working(one: CaseInUse) -> CaseWorking:
     """The working of the case. Raises BayesEngineError where it has none."""
     filling = current().seen(keys.FILL)
     losses, prior_of_use = active.case_losses(one.table), active.prior_of_use(one.table)
-    exact = work_out(one, prior_of_use).under(losses)
+    exact = decided(one, prior_of_use, losses)
     under = super_parents.averaged_working(one)
     filling = filling and not (under.working if under else exact).additive
     if filling and one.judging is not one.model:  # what is filled in is counted
