@@ -24,7 +24,7 @@ from bayes_engine.table.column_notes import ends_of, holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
 from bayes_engine.table.encodings import mixes_scripts, mixes_within, share_of_chinese, telling_lines
 from bayes_engine.table.grid import check_size
-from bayes_engine.table.spelled_cells import Coded, spellings_of
+from bayes_engine.table.spelled_cells import Spellings, distinct_spellings
 from bayes_engine.table.totals import ADDED_UP, label_of
 
 _AT_ONCE = 1 << 23
@@ -44,12 +44,14 @@ _EXACT = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 
 
 class _Counts(NamedTuple):
-    """How many rows and empty cells a file has, the columns of cells in doubt, and whether there are quotes."""
+    """How many rows and empty cells a file has, the columns of cells in doubt, whether there are quotes, and whether
+    any of them matters: where a quoted cell holds a delimiter or a quote."""
 
     rows: int
     empty: int
     doubtful: set[int]
     quoted: bool
+    quotes_matter: bool
 
 
 def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
@@ -69,7 +71,7 @@ def read_clean(data: bytes) -> tuple[ConvertedTable, str] | None:
     if counted.rows <= ADDED_UP and _may_sum_up(read, form.names[0]):
         return None
     in_doubt = form.delimiter == ";" and not read.pointed
-    table = convert(read.cells, None, None, points_in_doubt=in_doubt, coded=read.coded, frame=read.frame)
+    table = convert(read.cells, None, None, points_in_doubt=in_doubt, spellings=read.spellings, frame=read.frame)
     return (table, form.delimiter) if table.mark == "." else None
 
 
@@ -79,7 +81,7 @@ def _may_sum_up(read: _Columns, name: str) -> bool:
     first = read.cells[name]
     if first.dtype.kind in "iuf":
         return bool(pd.isna(first.array[-1]))
-    few = read.coded[name][1] if name in read.coded else pd.unique(first)
+    few = read.spellings[name].spelled if name in read.spellings else pd.unique(first)
     return bool(first.array[-1] == "") or any(label_of(str(cell)) for cell in few)
 
 
@@ -96,8 +98,8 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
     block = -(-len(array) // (64 * parts)) * 64  # as many in each part, and no more than there are
     look = _Look(block + _AHEAD)
     last = len(form.names) - 1
-    ends = marks = returns = controls = empty = 0
-    within = quoted = False  # a quoted cell, where a block begins; and any
+    ends = marks = returns = empty = 0
+    within = quoted = quotes_matter = False  # the first: in a quoted cell, where a block begins
     doubtful = set[int]()
     for start in range(0, len(array), block):
         tick(start, 3 * len(array))
@@ -109,14 +111,16 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
             return None
         look.at(array[start : start + block + _AHEAD])
         own = slice(-(-here // 64))  # the words of these bytes, without those that the next block begins with
-        end, mark, nothing = look.is_(ord("\n")), look.is_(ord(form.delimiter)), np.zeros(look.words, dtype=np.uint64)
-        stop, inside = end, nothing
+        stop, mark = look.below(ord(" ")), look.is_(ord(form.delimiter))
+        if form.delimiter == "\t":
+            stop &= ~mark
+        end = stop  # where any of these is another control character, the reader will have fewer rows
         if ord("\r") in there:
             back = look.is_(ord("\r"))
             returns += _number(back[own])
-            if (back & ~_next(end))[own].any():
+            end = stop & ~back
+            if (back & ~_next(look.is_(ord("\n"))))[own].any():
                 return None
-            stop = end | back
         apart = begins = stop | mark
         if within or ord('"') in there:
             quoted, quote = True, look.is_(ord('"'))
@@ -124,24 +128,25 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
             if not _regular(quote, inside, apart, look.over()) or (inside & stop)[own].any():
                 return None
             within = bool(inside[(here - 1) // 64] >> np.uint64((here - 1) % 64) & np.uint64(1))
+            quotes_matter = quotes_matter or bool((mark & inside | quote & _next(quote))[own].any())
             mark = mark & ~inside
             apart = stop | mark
             begins = apart | (quote & _last(apart))
         if len(doubts := _in_doubt(look, begins, there)):
             doubtful.update(np.unique(_rank(mark, doubts) + marks - last * (_rank(end, doubts) + ends)).tolist())
-        controls += look.below(ord(" "), here)
         ends += _number(end[own])
         marks += _number(mark[own])
         empty += _number((apart & _next(apart))[own])
     lines = ends + (not data.endswith(b"\n"))
     if within or data.endswith(form.delimiter.encode()) or marks != last * lines or returns not in (0, ends):
         return None
-    if controls != ends + returns + (marks if form.delimiter == "\t" else 0):
-        return None
     if not doubtful <= set(range(len(form.names))):
         return None  # lines above have not the cells of the columns
-    return _Counts(lines - 1, empty - returns, doubtful, quoted)
+    return _Counts(lines - 1, empty - returns, doubtful, quoted, quotes_matter)
 
+
+_NO_TEXT = 0xFF
+"""A byte that UTF-8 has nowhere."""
 
 Bits = NDArray[np.uint64]
 """What holds of each of many bytes in a row: 64 in a word, the first one lowest. All that is asked of neighbours costs
@@ -149,7 +154,8 @@ an eighth of what it does of bytes."""
 
 
 class _Look:
-    """Some bytes in a row, and which of them are what is asked for; beyond their end there are zeros."""
+    """Some bytes in a row, and which of them are what is asked for; beyond their end there are bytes that no text
+    has."""
 
     def __init__(self, most: int) -> None:
         self._padded, self._less, self._found = np.zeros(most, np.uint8), np.empty(most, np.uint8), np.empty(most, bool)
@@ -160,12 +166,12 @@ class _Look:
         """Look at these bytes, which are as many as it looks at together, or the last."""
         self._block, self._length = block, len(block)
         if len(block) < len(self._padded):
-            self._padded[: len(block)], self._padded[len(block) :] = block, 0
+            self._padded[: len(block)], self._padded[len(block) :] = block, _NO_TEXT
             self._block = self._padded
 
     def over(self) -> Bits | None:
         """Where the bytes are over; None where they may not be."""
-        return None if self._block is not self._padded else self.is_(0)
+        return None if self._block is not self._padded else self.is_(_NO_TEXT)
 
     def _packed(self) -> Bits:
         return np.packbits(self._found, bitorder="little").view("<u8")
@@ -174,9 +180,9 @@ class _Look:
         np.equal(self._block, np.uint8(byte), out=self._found)
         return self._packed()
 
-    def below(self, byte: int, most: int) -> int:
-        """How many of the first so many bytes are less."""
-        return int(np.count_nonzero(np.less(self._block[:most], np.uint8(byte), out=self._found[:most])))
+    def below(self, byte: int) -> Bits:
+        np.less(self._block, np.uint8(byte), out=self._found)
+        return self._packed()
 
     def digit(self) -> Bits:
         np.less(np.subtract(self._block, np.uint8(ord("0")), out=self._less), np.uint8(10), out=self._found)
@@ -327,19 +333,19 @@ class _Columns(NamedTuple):
 
     cells: dict[str, pd.Series]
     frame: pd.DataFrame | None
-    coded: dict[str, Coded]
+    spellings: dict[str, Spellings]
     pointed: bool
 
 
 def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
     """The columns; None where a line has not the cells of the others, or may be none of the table, or other cells than
     the empty ones are read as missing."""
-    names, (rows, empty, doubtful, quoted) = form.names, counted
+    names, (rows, empty, doubtful, quoted, quotes_matter) = form.names, counted
     short = len(data) <= _AT_ONCE  # of a long file words take less memory as categories
     dtypes = {names[j]: "str" for j in sorted(doubtful) if names[j] not in form.words} | ({} if short else form.words)
-    quoting: Literal[0, 3] = 0 if quoted else 3  # csv.QUOTE_MINIMAL, csv.QUOTE_NONE
+    quoting: Literal[0, 3] = 0 if quotes_matter else 3  # csv.QUOTE_MINIMAL, csv.QUOTE_NONE
     while True:
-        source: Any = _Source(data)
+        source: Any = _Source(data, without=b'"' if quoted and not quotes_matter else b"")
         words = form.words.keys() | dtypes.keys()
         typed = [name for name in names if name not in words]
         missing: Any = {name: [""] for name in typed} if empty else None
@@ -368,30 +374,24 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
     if len(frame) != rows:
         return None
     worded = {name: columns[name] for name in names if name in words}
-    coded = {name: _coded(column) for name, column in worded.items() if name not in dtypes}
+    spellings = {name: distinct_spellings(column) for name, column in worded.items() if name not in dtypes}
     gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if holds_nan(x)) if empty else 0
-    if gaps + sum(_empty(column, coded.get(name)) for name, column in worded.items()) != empty:
+    if gaps + sum(_empty(column, spellings.get(name)) for name, column in worded.items()) != empty:
         return None
     fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
     pointed = not form.pointed <= words
     if form.delimiter == ";" and not pointed and fractions:
         return None
-    if not data.isascii() and _of_other_text(data, [_few(c, coded.get(name)) for name, c in worded.items()], names):
+    if not data.isascii() and _of_other_text(data, [_few(c, spellings.get(name)) for name, c in worded.items()], names):
         return None
     if names[0] in words and (_repeated(data) or _remarked(data)):
         return None  # where the first column holds numbers, its name is none of them
-    if quoted and any(column.eq(name).any() for name, column in islice(worded.items(), 1)):
+    if quoted and any(_holds(name, column, spellings.get(name)) for name, column in islice(worded.items(), 1)):
         return None  # the header stands there again, perhaps without its quotes
     for name, x in fractions.items():
         if ends[name][0] <= 0 <= ends[name][1] and (x.view(np.int64) == _MINUS_ZERO).any():
             frame[name] = columns[name] = columns[name] + 0.0  # -0.0 becomes 0.0: one value, not two
-    return _Columns(columns, frame if short else None, coded, pointed)
-
-
-def _coded(column: pd.Series) -> Coded:
-    """The codes of a column of words, in as few bytes as will do, and what they spell."""
-    codes, spelled = spellings_of(column)
-    return codes.astype(np.min_scalar_type(-max(len(spelled), 1))), spelled
+    return _Columns(columns, frame if short else None, spellings, pointed)
 
 
 def _of_strings(column: pd.Series) -> bool:
@@ -401,31 +401,35 @@ def _of_strings(column: pd.Series) -> bool:
     return isinstance(column.dtype, pd.StringDtype) or pd.api.types.infer_dtype(column) in ("string", "empty")
 
 
-def _few(column: pd.Series, coded: Coded | None) -> Sequence[str] | pd.Series:
+def _few(column: pd.Series, texts: Spellings | None) -> Sequence[str] | pd.Series:
     """The distinct cells of a column of words, where they are known; else all."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.categories.tolist()
-    return column if coded is None else coded[1]
+    return column if texts is None else texts.spelled
 
 
-def _empty(column: pd.Series, coded: Coded | None) -> int:
+def _holds(cell: str, column: pd.Series, texts: Spellings | None) -> bool:
+    """Whether a column of words has this cell."""
+    few = _few(column, texts)
+    return bool(few.eq(cell).any()) if isinstance(few, pd.Series) else cell in few
+
+
+def _empty(column: pd.Series, texts: Spellings | None) -> int:
     """How many cells of a column of words are empty."""
-    if not isinstance(few := _few(column, coded), pd.Series) and "" not in few:
-        return 0
-    return int(column.eq("").sum())
+    return int(column.eq("").sum()) if _holds("", column, texts) else 0
 
 
 class _Source:
-    """Bytes as a file, which says how far it is read."""
+    """Bytes as a file, `without` one of them, which says how far it is read."""
 
-    def __init__(self, data: bytes) -> None:
-        self._data, self._place = data, 0
+    def __init__(self, data: bytes, without: bytes) -> None:
+        self._data, self._without, self._place = data, without, 0
 
     def read(self, size: int = -1) -> bytes:
         tick(len(self._data) + 2 * self._place, 3 * len(self._data))
         part = self._data[self._place : None if size < 0 else self._place + size]
         self._place += len(part)
-        return part
+        return part.translate(None, self._without) if self._without else part
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._data.splitlines(keepends=True))
+        return iter(self.read().splitlines(keepends=True))

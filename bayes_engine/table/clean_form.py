@@ -166,7 +166,7 @@ def _of_simple_cells(few: bytes) -> CleanForm | None:
         return None
     if not text.isascii():
         few_beyond = len(text) - len(text.encode("ascii", "ignore")) < 3
-        if few_beyond or unlike_letters(text) or mixes_within([*names, *levels]):
+        if few_beyond or unlike_letters("".join([*names, *levels])) or mixes_within([*names, *levels]):
             return None
     try:
         refuse_binary(few)

@@ -57,10 +57,9 @@ from bayes_engine.table.numbers import (
     telephone_among,
 )
 from bayes_engine.table.spelled_cells import (
-    Coded,
+    Frequencies,
     Spellings,
     absent_among,
-    counts_of,
     per_row,
     spellings_of,
     spread,
@@ -94,12 +93,14 @@ class ConvertedColumn(NamedTuple):
 
 
 class ConvertedTable(NamedTuple):
-    """The typed columns, what there is to say of them, the decimal mark, and the `distinct` values of those of text."""
+    """The typed columns, what there is to say of them, the decimal mark, the `distinct` values of those of text, and
+    the columns one by one."""
 
     frame: pd.DataFrame
     notes: list[Note]
     mark: Mark
     distinct: dict[str, list[str]]
+    columns: dict[str, pd.Series]
 
 
 def convert(
@@ -109,7 +110,7 @@ def convert(
     types: Mapping[int, ReadAs] | None = None,
     *,
     points_in_doubt: bool = False,
-    coded: Mapping[str, Coded] | None = None,
+    spellings: dict[str, Spellings] | None = None,
     frame: pd.DataFrame | None = None,
 ) -> ConvertedTable:
     """Every column of text in `cells` typed: int64, float64, bool, datetime64 or text ('' is an empty cell), and the
@@ -117,9 +118,10 @@ def convert(
 
     `decimal`, `missing` and `types` (by position) override the guesses. A column that shows its decimal mark beyond
     doubt (12,5) decides for those that do not (1,234). `points_in_doubt`: the file may come from where the point
-    separates thousands (its cells are separated by semicolons), so that 1.234 is told. `coded` are the codes and the
-    spellings of columns, where they are known; a `frame` of the same columns is returned itself where all of them stay
-    as they are. A dict is emptied on the way, so that the table is never held twice.
+    separates thousands (its cells are separated by semicolons), so that 1.234 is told. `spellings` are
+    those of columns, where they are known; a `frame` of the same columns is returned itself where all of them stay
+    as they are. Both dicts are emptied on the way, so that the table is never held
+    twice.
 
     >>> table = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
     >>> table.frame["x"].tolist(), table.frame["well"].tolist(), len(table.notes), table.mark
@@ -128,11 +130,11 @@ def convert(
     texts = cells if isinstance(cells, dict) else {str(name): text for name, text in cells.items()}
     columns, waiting = dict[str, ConvertedColumn](), dict[str, pd.Series]()
     given = {} if frame is None else dict(texts)
-    types, coded = types or {}, coded or {}
+    types, spellings = types or {}, spellings or {}
     for position, name in enumerate(steps(list(texts))):
         text = texts.pop(name)
         columns[name] = convert_column(
-            text, decimal, missing, types.get(position, "auto"), position, both=True, coded=coded.get(name)
+            text, decimal, missing, types.get(position, "auto"), position, both=True, texts=spellings.pop(name, None)
         )
         if columns[name].doubtful:
             waiting[name] = text
@@ -158,12 +160,13 @@ def convert(
         arrays = {name: column.values.array for name, column in columns.items()}  # of one length: none is looked up
         frame = pd.DataFrame(arrays, index=index, copy=False)
     distinct = {name: column.distinct for name, column in columns.items() if column.distinct is not None}
-    return ConvertedTable(frame, notes, decimal or ("," if "," in marks else "."), distinct)
+    values = {name: column.values for name, column in columns.items()}
+    return ConvertedTable(frame, notes, decimal or ("," if "," in marks else "."), distinct, values)
 
 
 def convert_column(
     column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None, read_as: ReadAs = "auto",
-    position: int = 0, *, both: bool = False, coded: Coded | None = None,
+    position: int = 0, *, both: bool = False, texts: Spellings | None = None,
 ) -> ConvertedColumn:  # fmt: skip
     """One column of text, typed; the offers speak of its `position`; where `both` decimal marks may stand in it, each
     number is read with its own. See `convert`."""
@@ -178,22 +181,21 @@ def convert_column(
         read_as == "auto"
         and decimal != ","
         and not wanted
-        and coded is None
+        and texts is None
         and len(column) >= _LONG
         and (fast := numbers_by_arrow(column)) is not None
     ):
         notes = tuple(day_notes(name, fast.values, position))
         return ConvertedColumn(pd.Series(fast.values, column.index), notes, fast.absent, fast.mark)
-    codes, spelled = coded or spellings_of(column)
+    texts = texts or spellings_of(column)
+    spelled, bare = texts.spelled, texts.bare
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
         plain = pd.Series(
-            np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name
+            np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[texts.codes], column.index, name=name
         )
         converted = convert_column(plain, decimal, missing, read_as, position, both=both)
         if converted.values.dtype.kind in "ifM":
             return converted._replace(notes=(*converted.notes, invisible_note(column, position)))
-    bare = [s.strip() for s in spelled]
-    texts = Spellings(column, codes, spelled, bare)
     if read_as == "text":
         kept = _text(texts, (), position, plainly=True)
         return kept._replace(notes=(note("column '{column}' is kept as text, as chosen", column=name)
@@ -203,17 +205,17 @@ def convert_column(
     if missing is None and read_as != "number" and any(map(no_day, bare)):
         known = [k and not no_day(b) for b, k in zip(bare, known, strict=True)]
     rest = [b for b, k in zip(bare, known, strict=True) if k]
-    absent = absent_among(bare, known, codes)
+    absent = absent_among(texts, known)
     words = {b for b in bare if b not in ALWAYS_MISSING} if missing is None and not rest else set()
     if len(words) > 1 or any(re.search(r"[^\W_]", word) for word in words - MISSING_AMONG_NUMBERS):
         return _text(texts, missing, position)  # None and NA side by side are names of something
     if not rest:
         return _empty(column, bare, position)
     if read_as == "number":
-        return _chosen_numbers(column, codes, bare, known, decimal, absent, position)
+        return _chosen_numbers(texts, known, decimal, absent, position)
     identifier = identifier_among(rest)
     signed = identifier is None and any(cell.startswith("+") for cell in rest)
-    phone = telephone_among(rest, counts_of(codes, len(bare))[known]) if signed else None
+    phone = telephone_among(rest, texts.counts[known]) if signed else None
     numbers = None
     if identifier is None and phone is None and read_as == "auto":
         numbers = plain_numbers(rest) if decimal != "," else None
@@ -228,22 +230,21 @@ def convert_column(
     if codes_alone:  # no program writes all numbers of a column as 1E5
         numbers = None
     if numbers is None:
-        rows = spread(codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
+        rows = spread(texts.codes, known) if any(map(str.isdigit, rest[0])) else None  # no date is without a digit
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", rows)
         if isinstance(when, Dates):
-            times = pd.Series(per_row(when.values, known, codes), index=column.index)
+            times = pd.Series(per_row(when.values, known, texts.codes), index=column.index)
             return ConvertedColumn(times, tuple(date_notes(name, when, position)), absent)
         if read_as != "auto":
             text = _text(texts, missing, position, plainly=True)
             return text._replace(notes=(no_dates_note(name, rest, when, by_rule(position)),))
         free = identifier is None and phone is None and not codes_alone and when is None
-        counts = counts_of(codes, len(bare)) if free else None
-        rows_of_each = {} if counts is None else dict(zip(rest, counts[known].tolist(), strict=True))
-        beside = annotated_numbers(rows_of_each, decimal, words=both and missing is None) if free else None
+        cells = Frequencies(rest, texts)
+        beside = annotated_numbers(cells, decimal, words=both and missing is None) if free else None
         if beside is not None and (missing is None or not any(map(is_number, missing))):
             known = [k and b not in beside.gone for b, k in zip(bare, known, strict=True)]
-            absent = absent_among(bare, known, codes)
-            values = per_row(beside.numbers.values, known, codes) + 0.0
+            absent = absent_among(texts, known)
+            values = per_row(beside.numbers.values, known, texts.codes) + 0.0
             notes = (*annotation_notes(name, beside, position), *number_notes(name, beside.numbers, decimal, position),
                      *day_notes(name, values, position))  # fmt: skip
             whole = beside.numbers.whole and not absent
@@ -252,11 +253,11 @@ def convert_column(
                 beside.numbers.mark, beside.doubtful,
             )  # fmt: skip
         text = _text(
-            texts, missing, position, counts, identifier=identifier, phone=phone, code=rest[0] if codes_alone else None
+            texts, missing, position, identifier=identifier, phone=phone, code=rest[0] if codes_alone else None
         )
         return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
 
-    values = per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
+    values = per_row(numbers.values, known, texts.codes) + 0.0  # −0.0 becomes 0.0: one value, not two
     for token, n in _absent_by_value(values, missing or ()).items():
         absent[token] = absent.get(token, 0) + n
     if numbers.whole and not absent:
@@ -267,7 +268,7 @@ def convert_column(
     if numbers.commas:
         with_comma = np.zeros(len(rest), dtype=bool)
         with_comma[list(numbers.commas)] = True
-        n = int(with_comma[spread(codes, known)].sum())
+        n = int(with_comma[spread(texts.codes, known)].sum())
         own_notes = [mixed_note(name, rest, numbers.commas, n, position)]
     else:
         own_notes = number_notes(name, numbers, decimal, position)
@@ -291,14 +292,14 @@ def _absent_by_value(values: NDArray[np.float64], tokens: Sequence[str]) -> dict
 
 
 def _chosen_numbers(
-    column: pd.Series, codes: NDArray[np.integer], bare: list[str], known: list[bool], decimal: Mark | None,
-    absent: dict[str, int], position: int,
-) -> ConvertedColumn:  # fmt: skip
+    texts: Spellings, known: list[bool], decimal: Mark | None, absent: dict[str, int], position: int
+) -> ConvertedColumn:
     """A column of which a person said that it holds numbers: what is none is missing, and told."""
+    column = texts.column
     name = str(column.name)
-    rest = [b for b, k in zip(bare, known, strict=True) if k]
+    rest = [b for b, k in zip(texts.bare, known, strict=True) if k]
     read, mark, left = numbers_among(rest, decimal)
-    values = per_row(read, known, codes) + 0.0
+    values = per_row(read, known, texts.codes) + 0.0
     lost = [cell for cell, value in zip(rest, read, strict=True) if np.isnan(value)]
     if lost:
         n = int(np.isnan(values).sum()) - sum(absent.values())
@@ -316,7 +317,6 @@ def _text(
     texts: Spellings,
     missing: Sequence[str] | None,
     position: int,
-    counts: NDArray[np.intp] | None = None,
     *,
     identifier: str | None = None,
     phone: str | None = None,
@@ -324,20 +324,20 @@ def _text(
     plainly: bool = False,
 ) -> ConvertedColumn:
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
-    anywhere are taken out. `counts` are the cells of each spelling, where these are known."""
+    anywhere are taken out."""
     name, notes = str(texts.column.name), list[Note]()
     written = not isinstance(texts.column.dtype, pd.CategoricalDtype)  # whether the column holds what is spelled
     if not plainly and (stripped := without_spaces(texts)) is not None:
         padded = np.array([s != b for s, b in zip(texts.spelled, texts.bare, strict=True)])
-        n, one = int(counts_of(texts.codes, len(padded))[padded].sum()), texts.spelled[int(padded.argmax())]
+        n, one = int(texts.counts[padded].sum()), texts.spelled[int(padded.argmax())]
         notes.append(note("column '{column}': the spaces around {n} cells are left out: '{example}' is '{value}'",
                           "warning", column=name, n=n, example=one[:40], value=one.strip()[:40])
                      .offering(as_text(position)))  # fmt: skip
-        texts, written, counts = stripped, False, None
-    column, codes, spelled, bare = texts
+        texts, written = stripped, False
+    column, spelled, bare = texts.column, texts.spelled, texts.bare
     by_rule = MISSING_AS_TEXT if plainly else ALWAYS_MISSING
     tokens = by_rule if missing is None else frozenset(("", *missing))
-    absent = absent_among(bare, [b not in tokens for b in bare], codes)
+    absent = absent_among(texts, [b not in tokens for b in bare])
     kept = sorted({b for b in bare if b not in tokens})
     if kept and not plainly and all(s != b for s, b in zip(spelled, bare, strict=True) if b not in tokens):
         spelled, written = bare, False  # the cells are padded, as between the bars of a drawn table
@@ -346,14 +346,15 @@ def _text(
     truth = None if plainly else next((pair for pair in _TRUTH if set(kept) == pair), None)
     if truth is not None:
         lookup = np.array([np.nan if b in tokens else b.lower() == "true" for b in bare], dtype=object)
-        values = pd.Series(lookup[codes] if absent else lookup[codes].astype(bool), index=column.index)
+        truths = lookup[texts.codes]
+        values = pd.Series(truths if absent else truths.astype(bool), index=column.index)
         notes.append(note("column '{column}': {values} are read as truth values", column=name, values=listed(kept))
                      .offering(as_text(position)))  # fmt: skip
         return ConvertedColumn(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
     if absent or not written:
-        values = pd.Series(as_strings(pd.Series(lookup)).array.take(codes), column.index)
+        values = pd.Series(as_strings(pd.Series(lookup)).array.take(texts.codes), column.index)
     else:
         values = as_strings(column)
     doubtful = [t for t in kept if t in _DOUBTFUL]
@@ -376,12 +377,7 @@ def _text(
                           "is {value}", "warning", column=name, example=code, value=f"{float(code):.15g}")
                      .offering(as_numbers(position)))  # fmt: skip
     else:
-        times = dict.fromkeys(kept, 0)
-        counts = counts_of(codes, len(bare)) if counts is None else counts
-        for b, n in zip(bare, counts.tolist(), strict=True):
-            if b in times:
-                times[b] += n
-        notes += spelling_notes(name, spelled, bare, times, position)
+        notes += spelling_notes(name, spelled, bare, Frequencies(kept, texts), position)
     distinct = list(dict.fromkeys(s for s, b in zip(spelled, bare, strict=True) if b not in tokens))
     return ConvertedColumn(values, tuple(notes), absent, distinct=distinct)
 

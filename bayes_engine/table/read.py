@@ -103,9 +103,10 @@ def read_table(
     data = load(source, max_bytes)
     by_rule = (encoding, delimiter, quote, decimal, header, missing) == (None,) * 6 and not types and trim and typed
     distinct: dict[str, list[str]] = {}
+    columns: Mapping[str, pd.Series] | None = None
     contents: Grid | pd.DataFrame
     if by_rule and (clean := read_clean(data)) is not None:
-        (contents, notes, _mark, distinct), own = clean
+        (contents, notes, _mark, distinct, columns), own = clean
         recipe = Recipe("text", "utf-8", own, '"', header=1)
     else:
         contents, recipe = _opened(data, encoding, delimiter, quote, sheet, typed, max_bytes, notes)
@@ -118,7 +119,7 @@ def read_table(
         if typed:
             texts = {str(name): text for name, text in frame.items()}
             del frame
-            frame, type_notes, mark, distinct = convert(
+            frame, type_notes, mark, distinct, columns = convert(
                 texts, decimal, missing, wanted, points_in_doubt=recipe.delimiter == ";"
             )
             notes += type_notes
@@ -129,11 +130,12 @@ def read_table(
         if types and typed and (wanted := _positions(dict(types), list(frame.columns))):
             frame, notes = _otherwise(frame, wanted, decimal, missing, notes)
             recipe = replace(recipe, types=tuple(wanted.items()))
-    if not typed:
-        frame = frame.apply(written)
-    schema = infer_schema(frame, distinct) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))
     if typed:
+        schema = infer_schema(columns or frame, distinct)
         notes += _set_aside(schema, len(frame))
+    else:
+        frame = frame.apply(written)
+        schema = Schema(tuple(Variable(str(c), "text") for c in frame))
     name = name or ("" if isinstance(source, bytes) else Path(source).name)
     return Reading(frame, schema, tuple(notes), recipe, name)
 

@@ -214,8 +214,8 @@ _HAN = re.compile(f"[{HAN}]")
 _IDENTIFIER_WORDS = frozenset({"id", "tid", "uid", "key", "index", "no", "nr", "row", "编号", "序号", "学号"})
 
 
-def infer_schema(frame: pd.DataFrame, distinct: Mapping[str, list[str]]) -> Schema:
-    """`Schema.infer` of a frame that a reader made, which knows the `distinct` values of columns of text.
+def infer_schema(frame: pd.DataFrame | Mapping[str, pd.Series], distinct: Mapping[str, list[str]]) -> Schema:
+    """`Schema.infer` of the columns that a reader made, which knows the `distinct` values of columns of text.
 
     >>> infer_schema(pd.DataFrame({"good": ["no", "yes", "no"]}), {"good": ["no", "yes"]})["good"].levels
     ('no', 'yes')

@@ -3,7 +3,9 @@ spread over all cells that have it."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,21 +15,78 @@ _AT_ONCE = 1 << 15
 """So many cells are looked at together, where an array for all of them would be eight times as large as their codes."""
 
 
-Coded = tuple[NDArray[np.integer], list[str]]
-"""(n,) the codes of the cells of a column, and what they spell, in the order in which they come."""
+class Spellings:
+    """A column of text and what its cells spell, in the order in which they come. (n,) the codes of the cells, and how
+    many have each, are only found out where they are asked for."""
+
+    def __init__(self, column: pd.Series, spelled: list[str], codes: NDArray[np.integer] | None = None) -> None:
+        self.column, self.spelled, self._codes = column, spelled, codes
+
+    @cached_property
+    def bare(self) -> list[str]:
+        """The spellings without spaces around."""
+        return [s.strip() for s in self.spelled]
+
+    @property
+    def codes(self) -> NDArray[np.integer]:
+        if self._codes is None:
+            self._codes = _coded(self.column)[0]
+        return self._codes
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        return counts_of(self.codes, len(self.spelled))
 
 
-class Spellings(NamedTuple):
-    """A column of text, (n,) the codes of its cells, and what they spell, as it stands and without spaces around."""
+class Frequencies(Mapping[str, int]):
+    """How many cells have each of these spellings without spaces around, counted where one is first asked for.
 
-    column: pd.Series
-    codes: NDArray[np.integer]
-    spelled: list[str]
-    bare: list[str]
+    >>> frequencies = Frequencies(["a", "b"], spellings_of(pd.Series(["b", "a ", "a", "c"])))
+    >>> dict(frequencies)
+    {'a': 2, 'b': 1}
+    """
+
+    def __init__(self, cells: Iterable[str], texts: Spellings) -> None:
+        self._cells, self._texts = dict.fromkeys(cells, 0), texts
+
+    @cached_property
+    def _counted(self) -> dict[str, int]:
+        counted = self._cells.copy()
+        for b, n in zip(self._texts.bare, self._texts.counts.tolist(), strict=True):
+            if b in counted:
+                counted[b] += n
+        return counted
+
+    def __getitem__(self, cell: str) -> int:
+        return self._counted[cell]
+
+    def __contains__(self, cell: object) -> bool:
+        return cell in self._cells
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
 
 
-def spellings_of(column: pd.Series) -> Coded:
-    """The codes and the spellings of the cells of a column."""
+def spellings_of(column: pd.Series) -> Spellings:
+    """The spellings of the cells of a column, with the codes, which are found out at the same time."""
+    codes, spelled = _coded(column)
+    return Spellings(column, spelled, codes)
+
+
+def distinct_spellings(column: pd.Series) -> Spellings:
+    """The spellings of the cells of a column of which the codes may not be needed."""
+    if isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow":
+        held = column.array.__arrow_array__()
+        if not held.null_count:
+            return Spellings(column, held.unique().to_pylist())
+    return spellings_of(column)
+
+
+def _coded(column: pd.Series) -> tuple[NDArray[np.integer], list[str]]:
+    """(n,) the codes of the cells of a column, and what they spell."""
     if isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow":
         held = column.array.__arrow_array__()
         if not held.null_count:
@@ -97,10 +156,10 @@ def spread(codes: NDArray[np.integer], known: list[bool]) -> NDArray[np.intp]:
     return np.asarray(place[codes[np.array(known)[codes]]])
 
 
-def absent_among(bare: list[str], known: list[bool], codes: NDArray[np.integer]) -> dict[str, int]:
+def absent_among(texts: Spellings, known: list[bool]) -> dict[str, int]:
     """How many cells hold each of the spellings that are not known, but mean missing."""
-    matches = [(i, b) for i, (b, there) in enumerate(zip(bare, known, strict=True)) if not there]
-    counts = counts_of(codes, len(bare)) if matches else ()
+    matches = [(i, b) for i, (b, there) in enumerate(zip(texts.bare, known, strict=True)) if not there]
+    counts = texts.counts if matches else ()
     absent: dict[str, int] = {}
     for i, token in matches:
         absent[token] = absent.get(token, 0) + int(counts[i])
@@ -115,4 +174,4 @@ def without_spaces(texts: Spellings) -> Spellings | None:
         return None
     place = {b: i for i, b in enumerate(dict.fromkeys(texts.bare))}
     codes = mapped(np.array([place[b] for b in texts.bare], dtype=texts.codes.dtype), texts.codes)
-    return Spellings(texts.column, codes, list(place), list(place))
+    return Spellings(texts.column, list(place), codes)

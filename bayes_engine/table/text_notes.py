@@ -59,8 +59,10 @@ def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Not
         return [note("column '{column}' holds numbers of which some have a mark behind them ({values}), as footnotes "
                      "and flags are written, and stays text", "warning", column=name, values=listed(flagged))
                 .offering(offer("Read as numbers, without the marks", "types", ((position, "number"),)))]  # fmt: skip
+    if not read or len(kept) < 2:
+        return []
     most = sum(map(kept.__getitem__, read)) >= 0.8 * sum(kept.values())
-    if not read or len(kept) < 2 or not (most or 2 * len(read) >= len(kept)):
+    if not (most or 2 * len(read) >= len(kept)):
         return []
     offers = [as_numbers(position)]
     if multiplied and (plain or bear or len(multiplied) > 1):
@@ -115,9 +117,9 @@ def _flagged(kept: Mapping[str, int]) -> list[str]:
     where any other cell is no number, or where most have a letter."""
     flags = dict[str, list[str]]()
     plain = 0
-    for cell, n in kept.items():
+    for cell in kept:
         if is_number(cell):
-            plain += n
+            plain += kept[cell]
             continue
         bare, mark = unflagged(cell)
         if mark and is_number(bare):

@@ -3,17 +3,19 @@ in doubt, anywhere, is too."""
 
 from __future__ import annotations
 
+import csv
 import re
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.table import clean_csv, clean_form
+from bayes_engine.table import clean_csv, clean_form, spelled_cells
 from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.encodings import telling_lines
 from bayes_engine.table.header import is_typed, is_value
@@ -233,6 +235,10 @@ def first_column_of_words(cell: str, quoted: bool = False) -> bytes:
 BELOW = {
     "a lone return": edited(520, 3, "x\ry"),
     "a quote within a cell": edited(520, 3, 'a"b'),
+    "a control character where a line may end": edited(520, 3, "Oslo\x0b1,0.5,2,Rome"),
+    "a tab where a line may end": edited(520, 3, "Oslo\t1,0.5,2,Rome"),
+    "NUL where a line may end": edited(520, 3, "Oslo\x001,0.5,2,Rome"),
+    "a control character for a line feed": edited(520, 3, "Oslo\r\x0b1,0.5,2,Rome", end="\r\n"),
     "a quote that is not closed": edited(520, 3, '"a'),
     "a control character": edited(520, 3, "a\x0bb"),
     "a cell too many": edited(520, 3, "Oslo,1"),
@@ -371,6 +377,27 @@ def test_reading_a_clean_file_tells_how_far_it_is_and_can_be_stopped() -> None:
     assert any(0.4 < part < 0.9 for part in far)
     with pytest.raises(Cancelled), watching(lambda: len(far) > 0, None, pace=0.0):
         read_clean(data)
+
+
+def test_quotes_that_only_enclose_are_taken_off_before_the_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    quoting = list[object]()
+    read_csv = pd.read_csv
+    monkeypatch.setattr(pd, "read_csv", lambda *args, **how: quoting.append(how["quoting"]) or read_csv(*args, **how))
+    for cell in ("Oslo", "Oslo, Norway", 'the "old" town', '"'):
+        rows = written(",", "\n", 600)
+        rows[520][3] = cell
+        data = joined(in_quotes(rows, 3), ",", "\n")
+        assert assert_alike(data)
+        quoting.clear()
+        read_clean(data)
+        assert quoting == [csv.QUOTE_NONE if cell == "Oslo" else csv.QUOTE_MINIMAL]
+
+
+def test_words_are_not_coded_where_nothing_asks_for_their_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(spelled_cells, "_coded", lambda column: pytest.fail("coded"))
+    reading = read_table(joined(written(",", "\n", 600), ",", "\n"))
+    assert reading.schema["city"].levels == ("Lima", "Oslo", "Rome")
 
 
 def test_every_cell_in_doubt_is_seen() -> None:
