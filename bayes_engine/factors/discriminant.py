@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class LinearFactor(JointGaussian):
                 root, w, v = self._marginal(known)
                 for j, column in enumerate(known):
                     terms[column][:, rows] = w[:, j, None] * (u[:, j] - 0.5 * v[:, j, None])
-                common[rows], constant[rows] = _distance(u @ root.whiten), _constant(root)
+                common[rows], constant[rows] = _distance(u, root), _constant(root)
         far = np.isneginf(common)
         terms[:, :, far] = np.where(np.isfinite(terms[:, :, far]), terms[:, :, far], 0.0)
         for j, name in enumerate(self.names):
@@ -153,7 +154,7 @@ class LinearFactor(JointGaussian):
             for rows, known, u in self._alike(values):
                 root, w, v = self._marginal(known)
                 linear[:, rows] = w @ u.T - 0.5 * (w * v).sum(axis=1)[:, None]
-                rest[rows] = _distance(u @ root.whiten) + _constant(root)
+                rest[rows] = _distance(u, root) + _constant(root)
         far = np.isneginf(rest)
         linear[:, far] = np.where(np.isfinite(linear[:, far]), linear[:, far], 0.0)
         return linear, rest
@@ -181,8 +182,7 @@ class QuadraticFactor(JointGaussian):
         values, n_classes = self._values(X), len(self.apart)
         determinant, distance, dimension = np.empty((n_classes, X.n)), np.empty((n_classes, X.n)), np.empty(X.n)
         for block in slices(X.n, BLOCK):
-            parts = self._evaluate(values[block])
-            determinant[:, block], distance[:, block], dimension[block] = parts
+            determinant[:, block], distance[:, block], dimension[block] = self._evaluate(values[block])
         yield Row("−½ log det Σ", "Σ", (self.target,), "log-density"), determinant.T
         yield Row("−½ (x−μ)ᵀΣ⁻¹(x−μ)", "x", (self.target,), "log-density"), distance.T
         constant = np.broadcast_to((-0.5 * LOG_2PI * dimension)[:, None], (X.n, n_classes))
@@ -224,37 +224,42 @@ class QuadraticFactor(JointGaussian):
 
     def _blockwise(self, X: Table, log_2pi: float) -> Array:
         values, out = self._values(X), np.empty((len(self.apart), X.n))
-        reach = min(map(_reach, self.covariance))
-        near = all((np.abs(self.centre) @ np.abs(root.whiten)).max(initial=0.0) < 1e3 for root in self.roots)
-        origin = self.centre if near else np.zeros(len(self.centre))  # few digits lost to it
-        shifts = [(v + origin) @ root.whiten for v, root in zip(self.apart, self.roots, strict=True)]
-        constants = [-0.5 * (root.log_det + len(self.columns) * log_2pi) for root in self.roots]
-        for rows in slices(X.n, BLOCK // 2):
-            block = values[rows]
-            if sum_of_squares(block) < reach:
-                U = block if near else block - self.centre
-                for c, (root, shift) in enumerate(zip(self.roots, shifts, strict=True)):
-                    z = U @ root.whiten
-                    z -= shift
-                    squares = np.einsum("ij,ij->i", z, z)
-                    squares *= -0.5
-                    np.add(squares, constants[c], out=out[c, rows])
-            else:
-                determinant, distance, dimension = self._evaluate(block)
-                out[:, rows] = determinant + distance - 0.5 * log_2pi * dimension
+        for block in slices(X.n, BLOCK // 2):
+            determinant, distance, dimension = self._evaluate(values[block])
+            np.add(distance, determinant - 0.5 * log_2pi * dimension, out=out[:, block])
         return out.T
 
-    def _evaluate(self, values: Array) -> tuple[Array, Array, Array]:
-        """(C, n) −½ log det Σ, (C, n) −½ Mahalanobis², (n,) the number of cells that are there."""
-        shape = (len(self.apart), len(values))
-        determinant, distance, dimension = np.zeros(shape), np.zeros(shape), np.zeros(len(values))
+    @cached_property
+    def _whitened(self) -> tuple[float, Array, Array]:
+        """The sum of squares below which a block has no missing or far cell and products tell its distances, 0 where
+        the classes lie too far apart for that; (d,) the origin of the products, 0 or m where too many digits would be
+        lost to 0; (C, d, 1) W_cᵀ(μ_c − origin)."""
+        near = all((np.abs(self.centre) @ np.abs(root.whiten)).max(initial=0.0) < 1e3 for root in self.roots)
+        origin = np.zeros(len(self.centre)) if near else self.centre
+        means = self.apart + (self.centre - origin)
+        shifts = np.array([mean @ root.whiten for mean, root in zip(means, self.roots, strict=True)])
+        reach = min(map(_reach, self.covariance)) if np.abs(shifts).max(initial=0.0) < 1e4 else 0.0
+        return reach, origin, shifts[:, :, None]
+
+    def _evaluate(self, values: Array) -> tuple[Array, Array, Array | float]:
+        """−½ log det Σ and −½ Mahalanobis², (C, n), and the number of cells that are there, (n,); where that is all,
+        (C, 1), (C, n) and d."""
+        reach, origin, shifts = self._whitened
+        distance = np.zeros((len(self.apart), len(values)))
+        if sum_of_squares(values) < reach:
+            u = values - origin if origin.any() else values
+            for own, root, shift in zip(distance, self.roots, shifts, strict=True):
+                z = root.whiten.T @ u.T
+                np.multiply(_squared_lengths(np.subtract(z, shift, out=z)), -0.5, out=own)
+            return np.array([[-0.5 * root.log_det] for root in self.roots]), distance, float(len(self.columns))
+        determinant, dimension = np.zeros_like(distance), np.zeros(len(values))
         with np.errstate(over="ignore", invalid="ignore"):
             for rows, known, u in self._alike(values):
                 dimension[rows] = len(known)
                 away = np.empty_like(u)  # new memory is slow
                 for c, (v, root) in enumerate(zip(self.apart, self._marginal(known), strict=True)):
                     determinant[c, rows] = -0.5 * root.log_det
-                    distance[c, rows] = _distance(np.subtract(u, v[known], out=away) @ root.whiten)
+                    distance[c, rows] = _distance(np.subtract(u, v[known], out=away), root)
         return determinant, distance, dimension
 
     def _marginal(self, known: NDArray[np.intp]) -> tuple[InverseRoot, ...]:
@@ -309,11 +314,16 @@ def _through(apart: Array, root: InverseRoot) -> Array:
     return np.asarray((apart @ root.whiten) @ root.whiten.T)
 
 
-def _distance(z: Array) -> Array:
-    """(n,) −½ ‖z‖²; −inf where a row is infinite or too far out to be squared."""
-    distance = -0.5 * np.einsum("ij,ij->i", z, z)
+def _distance(u: Array, root: InverseRoot) -> Array:
+    """(n,) −½ uᵀΣ⁻¹u of every row of u (n, d); −inf where a row is infinite or too far out to be squared."""
+    distance = -0.5 * _squared_lengths(root.whiten.T @ u.T)
     distance[np.isnan(distance)] = -np.inf
     return np.asarray(distance)
+
+
+def _squared_lengths(z: Array) -> Array:
+    """(n,) ‖z‖² of every column of z (d, n), which is written into: long rows are added up faster than short ones."""
+    return np.asarray(np.multiply(z, z, out=z).sum(axis=0))
 
 
 def _constant(root: InverseRoot) -> float:

@@ -247,6 +247,26 @@ def test_NF04_NF31_far_infinite_and_missing_cells_at_predict(model: Any, noise: 
     assert fitted.decide(X).status.tolist() == [0, 3, 2, 0]
 
 
+@pytest.mark.parametrize("apart", [1.0, 1e5])
+@pytest.mark.parametrize("mean", [0.0, 1e6])
+def test_the_working_of_a_row_is_that_of_its_gaussian_whatever_its_neighbours(apart: float, mean: float) -> None:
+    rng = np.random.default_rng(0)
+    codes = np.arange(5000) % 2
+    X = rng.normal(size=(5000, 3)) @ rng.normal(size=(3, 3)) + mean + apart * codes[:, None]
+    model = QuadraticDiscriminantAnalysis().fit(X, codes)
+    X[4000, 1], X[2500, 2] = np.nan, 1e200  # in blocks of their own; the first has neither
+    ledger = model.explain(X)
+    joint = ledger.joint()
+    np.testing.assert_allclose(joint, model.predict_joint_log_proba(X), rtol=1e-12)
+    for c in (0, 1):
+        gaussian = multivariate_normal(model.means_[c], model.covariance_[c])
+        own = np.flatnonzero((codes == c) & np.isfinite(X).all(axis=1) & (X[:, 2] < 1e199))
+        np.testing.assert_allclose(joint[own, c], np.log(0.5) + gaussian.logpdf(X[own]), rtol=1e-7)
+    known = multivariate_normal(model.means_[0][[0, 2]], model.covariance_[0][np.ix_([0, 2], [0, 2])])
+    assert joint[4000, 0] == pytest.approx(np.log(0.5) + known.logpdf(X[4000, [0, 2]]), rel=1e-7)
+    assert (joint[2500] == -np.inf).all()
+
+
 @BOTH
 @pytest.mark.parametrize("far", [1e10, 1e17, 1e100, 1e150])
 def test_NF04_what_all_classes_share_drowns_no_posterior(model: Any, far: float, noise: Any) -> None:
