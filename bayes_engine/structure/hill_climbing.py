@@ -111,11 +111,12 @@ def hill_climb(
     first = _start(counts, start, constraints)
     limits = SearchLimits(control)
     rng = np.random.default_rng(0) if settings.rng is None else settings.rng
+    changes = _Changes(scorer, constraints)
     climbs: list[_Climb] = []
     best: _Climb | None = None
     from_start, perturbed = settings.climbs(len(counts.names))
     for k in steps(range(from_start + perturbed)):
-        climb = _Climb(scorer, first, constraints, k, rng)
+        climb = _Climb(changes, first, k, rng)
         if k >= from_start and best is not None:
             if settings.max_steps is not None and best.best_at + DRAWN_MOVES >= settings.max_steps:
                 break
@@ -231,31 +232,48 @@ def _start(counts: FamilyCounts, start: DAG | None, constraints: Constraints) ->
     return start
 
 
-class _Climb:
-    """One climb, nodes by rank. `add[p, c]` and `drop[p, c]` are what the arc p → c would change coming or going; only
-    the columns of the nodes whose parents have changed, which are `stale`, are computed anew."""
+class _Changes:
+    """What arcs change in a score, family by family. The climbs of a search come to the same families many times."""
 
-    def __init__(
-        self, scorer: Scorer, start: DAG, constraints: Constraints, number: int, rng: np.random.Generator
-    ) -> None:
-        counts = scorer.counts
-        self.scorer, self.number, self.rng, self.start = scorer, number, rng, start
-        self.names, d = counts.sorted_names, len(counts.names)
-        self.most = d if constraints.max_parents is None else constraints.max_parents
+    def __init__(self, scorer: Scorer, constraints: Constraints) -> None:
+        self.scorer, self.constraints, self.names = scorer, constraints, scorer.counts.sorted_names
         self.allowed = constraints.allowed(self.names)
-        self.required = np.zeros((d, d), dtype=bool)
+        self._known: dict[tuple[int, int], Array] = {}
+
+    def of(self, child: int, parents: int) -> Array:
+        """(d,) by how much the score rises if the arc from each node to the child comes, or goes where it is; −inf: it
+        may not."""
+        if (child, parents) not in self._known:
+            now, most = self.scorer.value(child, parents), self.constraints.max_parents
+            change = np.full(len(self.names), -np.inf)
+            if most is None or parents.bit_count() < most:
+                new = self.allowed[:, child] & self.scorer.candidates(child, parents)
+                if new.any():
+                    change[new] = self.scorer.widened(child, parents)[new] - now
+            for p in members(parents):
+                if (self.names[p], self.names[child]) not in self.constraints.required:
+                    change[p] = self.scorer.value(child, parents ^ 1 << p) - now
+            self._known[child, parents] = change
+        return self._known[child, parents]
+
+
+class _Climb:
+    """One climb, nodes by rank. `change[p, c]` is what the arc p → c would change coming, or going where it is; the
+    columns of the nodes whose parents have changed are `stale`."""
+
+    def __init__(self, changes: _Changes, start: DAG, number: int, rng: np.random.Generator) -> None:
+        self.changes, self.number, self.rng, self.start = changes, number, rng, start
+        self.scorer, self.names, d = changes.scorer, changes.names, len(changes.names)
         self.arcs = np.zeros((d, d), dtype=bool)
-        for matrix, arcs in ((self.required, constraints.required), (self.arcs, start.arcs)):
-            for a, b in arcs:
-                matrix[counts.rank_of(a), counts.rank_of(b)] = True
+        for a, b in start.arcs:
+            self.arcs[self.names.index(a), self.names.index(b)] = True
         self.reach = self._reach()
         self.stale = list(range(d))
-        self.add = np.full((d, d), -np.inf)
-        self.drop = np.full((d, d), -np.inf)
-        self.score = math.fsum(scorer.value(c, self.mask(c)) for c in range(d))
+        self.change = np.full((d, d), -np.inf)
+        self.score = math.fsum(self.scorer.value(c, self.mask(c)) for c in range(d))
         self.best_score, self.best_at = self.score, 0
         self.taken: list[TakenMove] = []
-        self.not_own, self.best_arcs = 0, self.arcs.copy()
+        self.not_own, self.best_arcs = 0, self.arcs
         self.status: Status = "local optimum"
 
     @cached_property
@@ -280,7 +298,7 @@ class _Climb:
     def leave(self, other: _Climb) -> None:
         """Stand where another climb was best, and take moves that are drawn: of each operation equally often, where
         there is one."""
-        self.taken, self.arcs = other.taken[: other.best_at], other.best_arcs.copy()
+        self.taken, self.arcs = other.taken[: other.best_at], other.best_arcs
         self.score, self.reach = other.best_score, self._reach()
         self.stale = list(range(len(self.names)))
         for _ in range(DRAWN_MOVES):
@@ -296,7 +314,7 @@ class _Climb:
         self._is_best()
 
     def _is_best(self) -> None:
-        self.best_score, self.best_at, self.best_arcs = self.score, len(self.taken), self.arcs.copy()
+        self.best_score, self.best_at, self.best_arcs = self.score, len(self.taken), self.arcs
 
     def run(
         self, limits: SearchLimits, settings: ClimbSettings, control: SearchControl, before: SearchProgress
@@ -304,7 +322,7 @@ class _Climb:
         """Climb until nothing gains (and, with tabu, nothing has for so many steps), or a limit is reached; `before` is
         what other climbs have done and reached."""
         tabu, max_steps = settings.tabu, settings.max_steps
-        met = {self._key()}
+        met = {_key(self.arcs)}
         while True:
             for c in self.stale:
                 if (stop := limits.reached()) is not None:
@@ -318,7 +336,7 @@ class _Climb:
             choice = _chosen(deltas, self.scorer.tolerance, self.merit, self.rng)
             if choice is None:
                 return
-            if deltas[choice.place] <= self.scorer.tolerance or (tabu and self._after(choice.place) in met):
+            if deltas[choice.place] <= self.scorer.tolerance or (tabu and _key(self._after(choice.place)) in met):
                 if len(self.taken) - self.best_at >= tabu:
                     return
                 fresh = self._fresh(deltas, met)
@@ -327,7 +345,7 @@ class _Climb:
                 choice = fresh
             self.stale = self._take(choice, deltas)
             if tabu:
-                met.add(self._key())
+                met.add(_key(self.arcs))
             if self.score > self.best_score + self.scorer.tolerance:
                 self._is_best()
             control.report(before.done + self.own_steps, None, max(before.score, self.best_score))
@@ -337,24 +355,15 @@ class _Climb:
         return traced(self.scorer, self.start, self.taken[: self.best_at])
 
     def _renew(self, c: int) -> None:
-        mask = self.mask(c)
-        now = self.scorer.value(c, mask)
-        self.add[:, c] = -np.inf
-        self.drop[:, c] = -np.inf
-        if mask.bit_count() < self.most:
-            new = self.allowed[:, c] & self.scorer.candidates(c, mask)
-            if new.any():
-                self.add[new, c] = self.scorer.widened(c, mask)[new] - now
-        for p in members(mask):
-            if not self.required[p, c]:
-                self.drop[p, c] = self.scorer.value(c, mask ^ 1 << p) - now
+        self.change[:, c] = self.changes.of(c, self.mask(c))
 
     def _deltas(self) -> Array:
         """(3 d d) what every move would change, operations in their order, then parent, then child; −inf: no move."""
-        add = np.where(self.reach.T, -np.inf, self.add)
+        add = np.where(self.arcs | self.reach.T, -np.inf, self.change)
+        drop = np.where(self.arcs, self.change, -np.inf)
         routes = self.arcs.astype(np.float32) @ self.reach.astype(np.float32)  # children of p from which c is reached
-        turn = np.where(self.arcs & (routes == 1.0), self.drop + self.add.T, -np.inf)
-        return np.concatenate([add.ravel(), self.drop.ravel(), turn.ravel()])
+        turn = np.where(routes == 1.0, drop + self.change.T, -np.inf)
+        return np.concatenate([add.ravel(), drop.ravel(), turn.ravel()])
 
     def _reach(self) -> NDArray[np.bool_]:
         """(d, d) whether a path leads from a to b, every node reaching itself."""
@@ -375,9 +384,8 @@ class _Climb:
         others = tuple(Candidate(self._named(j), float(deltas[j])) for j in choice.runners_up)
         self.taken.append(TakenMove(self._named(choice.place), delta, others, choice.ties))
         self.score += delta
+        self.arcs = self._after(choice.place)
         operation, p, c = self._move(choice.place)
-        self.arcs[p, c] = operation == 0
-        self.arcs[c, p] |= operation == 2
         self.reach = self.reach | np.outer(self.reach[:, p], self.reach[c]) if operation == 0 else self._reach()
         return [p, c] if operation == 2 else [c]
 
@@ -385,22 +393,23 @@ class _Climb:
         operation, p, c = self._move(index)
         return Move(OPERATIONS[operation], self.names[p], self.names[c])
 
-    def _key(self) -> bytes:
-        return np.packbits(self.arcs).tobytes()
-
-    def _after(self, index: int) -> bytes:
-        """The key of the graph after a move."""
+    def _after(self, index: int) -> NDArray[np.bool_]:
+        """(d, d) the arcs after a move."""
         operation, p, c = self._move(index)
         arcs = self.arcs.copy()
         arcs[p, c] = operation == 0
         arcs[c, p] |= operation == 2
-        return np.packbits(arcs).tobytes()
+        return arcs
 
     def _fresh(self, deltas: Array, met: set[bytes]) -> _Choice | None:
         """The best move to a graph not met before; equals as everywhere."""
         left = deltas.copy()
         while (choice := _chosen(left, self.scorer.tolerance, self.merit, self.rng)) is not None:
-            if self._after(choice.place) not in met:
+            if _key(self._after(choice.place)) not in met:
                 return choice
             left[choice.place] = -np.inf
         return None
+
+
+def _key(arcs: NDArray[np.bool_]) -> bytes:
+    return np.packbits(arcs).tobytes()

@@ -14,7 +14,7 @@ from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.exact_search import exact
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.hill_climbing import ClimbSettings, _Climb, hill_climb, k2
+from bayes_engine.structure.hill_climbing import ClimbSettings, _Changes, _Climb, hill_climb, k2
 from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, decomposed_score
 from bayes_engine.structure.search import METHODS, Method, SearchOptions, SearchResult, search
 from bayes_engine.structure.search_trace import SearchControl, SearchProgress
@@ -109,23 +109,31 @@ def test_perturbed_graphs_keep_to_constraints_and_bounds() -> None:
     assert cancelled.score >= hill_climb(COUNTS, settings=ClimbSettings(perturbations=0)).score - 1e-6
 
 
-def test_a_perturbed_climb_goes_on_with_the_gains_that_drawing_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_perturbed_climb_goes_on_with_the_changes_that_drawing_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     run, stale = _Climb.run, []
 
     def checked(climb: _Climb, *rest: object) -> None:
         stale.append(len(climb.stale))
-        for c in climb.stale:
-            climb._renew(c)
-        kept = climb.add.copy(), climb.drop.copy()
-        for c in range(len(NAMES)):
-            climb._renew(c)
-        for before, after in zip(kept, (climb.add, climb.drop), strict=True):
-            np.testing.assert_allclose(before, after, atol=1e-9)
+        fresh = _Changes(climb.scorer, Constraints())
+        for c in set(range(len(NAMES))) - set(climb.stale):
+            np.testing.assert_allclose(climb.change[:, c], fresh.of(c, climb.mask(c)), atol=1e-9)
         run(climb, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(_Climb, "run", checked)
     hill_climb(COUNTS, settings=ClimbSettings(restarts=0, tabu=0, perturbations=3))
     assert stale[0] == len(NAMES) and max(stale[1:]) <= 2 and len(stale) == 4
+
+
+def test_the_climbs_of_a_search_look_at_each_family_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, families = Scorer.candidates, list[tuple[int, int]]()
+
+    def looked_at(scorer: Scorer, child: int, parents: int) -> object:
+        families.append((child, parents))
+        return candidates(scorer, child, parents)
+
+    monkeypatch.setattr(Scorer, "candidates", looked_at)
+    hill_climb(COUNTS, settings=ClimbSettings(restarts=1, tabu=0, perturbations=3))
+    assert len(families) == len(set(families))
 
 
 @pytest.mark.parametrize("seed", [0, 1, *map(slowly, range(2, 5))])
