@@ -166,7 +166,7 @@ class AskingScorer(Scorer):
         vectors = [np.array(parts)]
         for k, child in enumerate(request.columns):
             last = np.moveaxis(table.reshape(*sizes, -1), k, -2).reshape(table.shape)
-            vectors += [scorer._side_by_side(last, [child], mask ^ 1 << child)[0] for scorer in own]
+            vectors += [scorer._side_by_side(last, child, mask ^ 1 << child) for scorer in own]
         return np.concatenate(vectors)
 
     def take(self, request: Request, numbers: Array) -> None:

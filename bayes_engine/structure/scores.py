@@ -18,7 +18,7 @@ each set of columns is counted and summed once, whichever of them is the child.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
@@ -46,11 +46,6 @@ WIDEST = 4_000_000
 
 LARGE = 2**20
 """Of the families of more cells than this a search looks only at those that may gain."""
-
-SMALL = 2**18
-"""Each two columns are counted at once while their tables have at most this many cells together …"""
-TOGETHER = 2**24
-"""… and this many cells of columns are looked at."""
 
 
 class Move(NamedTuple):
@@ -270,11 +265,8 @@ class Scorer:
             if joint.size * counts.levels[child] * sum(counts.levels) > WIDEST:  # many levels: in what occurs
                 self._wide[child, parents] = self._one_by_one(child, parents)
                 return self._wide[child, parents]
-            children = [child] if parents else self._counted_with(child)
-            tables = [counts.with_all(counts.joined(joint, c)) for c in children]
-            table = np.concatenate(tables) if len(tables) > 1 else tables[0]
-            scores = self._side_by_side(table, children, parents)
-            self._wide.update(zip(((c, parents) for c in children), scores, strict=True))
+            table = counts.with_all(counts.joined(joint, child))
+            self._wide[child, parents] = self._side_by_side(table, child, parents)
         return self._wide[child, parents]
 
     def candidates(self, child: int, parents: int) -> NDArray[np.bool_]:
@@ -295,15 +287,6 @@ class Scorer:
         loses = self.price * free * (levels - 1) > -np.maximum(most, alone)
         return np.asarray(open_ & ~(loses & (cells > LARGE)))
 
-    def _counted_with(self, child: int) -> list[int]:
-        """The columns that are counted with all others when the first of them is asked for: it and those after it that
-        are not counted yet, while their tables are small and their rows few."""
-        counts = self.counts
-        left = [c for c in range(child, len(counts.levels)) if (c, 0) not in self._wide]
-        cells = np.cumsum([counts.levels[c] for c in left]) * sum(counts.levels)
-        most = TOGETHER // (counts.n_distinct * len(counts.levels))
-        return left[: max(1, min(most, int(np.searchsorted(cells, SMALL, side="right"))))]
-
     def _one_by_one(self, child: int, parents: int) -> Array:
         """`widened`, each by itself."""
         others = np.flatnonzero(self.candidates(child, parents)).tolist()
@@ -311,19 +294,15 @@ class Scorer:
         alone[others] = [self.value(child, parents | 1 << j) for j in others]
         return alone
 
-    def _side_by_side(self, table: Array, children: Sequence[int], parents: int) -> Array:
-        """(children, d) `widened` of children under the same parents, from the weights (·, Σ S) of the combinations of
-        parents and child with each level of every column; child after child, its levels running fastest."""
-        counts = self.counts
-        levels = np.array(counts.levels)
-        r, q = levels[children], math.prod(counts.levels[j] for j in members(parents))
-        rows = len(table) // r.sum()  # combinations of the parents, perhaps those alone that occur
+    def _side_by_side(self, table: Array, child: int, parents: int) -> Array:
+        """(d,) `widened` from the weights (·, Σ S) of the combinations of parents and child, the child running fastest,
+        with each level of every column; of the parents' combinations perhaps those alone that occur."""
+        levels = np.array(self.counts.levels)
+        r, q = self.counts.levels[child], math.prod(self.counts.levels[j] for j in members(parents))
         wide = q * np.repeat(levels, levels)
-        margin = np.add.reduceat(table, _starts(np.repeat(r, rows)))
-        whole = self._term(table, wide * (r if len(r) == 1 else np.repeat(r, r * rows)[:, None]), 0)
-        part = self._term(margin, wide, np.repeat(r, rows)[:, None] if self.name == "k2" else 0)
-        fit = np.add.reduceat(whole, _starts(r * rows)) - np.add.reduceat(part, np.arange(len(r)) * rows)
-        return np.asarray(np.add.reduceat(fit, counts.starts, axis=1) - self.price * q * levels * (r[:, None] - 1))
+        margin = table.reshape(-1, r, len(wide)).sum(axis=1)
+        fit = self._term(table, wide * r, 0).sum(axis=0) - self._term(margin, wide, self._kind(child)).sum(axis=0)
+        return np.asarray(np.add.reduceat(fit, self.counts.starts) - self.price * q * levels * (r - 1))
 
     def free(self, child: int, parents: int) -> int:
         """q (r − 1): the free numbers of the family's table."""
@@ -352,11 +331,6 @@ class Scorer:
         if self.name == "k2":
             return np.asarray(gammaln(n + np.maximum(r, 1)) - gammaln(np.maximum(r, 1)))
         return n * log(n + (n == 0))
-
-
-def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Where each of parts of these sizes begins."""
-    return np.asarray(np.cumsum(sizes) - sizes)
 
 
 def members(mask: int) -> list[int]:

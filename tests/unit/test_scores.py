@@ -127,22 +127,6 @@ def test_columns_of_many_levels_are_scored_one_by_one(score: ScoreName, monkeypa
         assert np.delete(alone, c) == pytest.approx(np.delete(wide, c), abs=1e-8)
 
 
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("weight", [None, "broken"])
-def test_children_that_are_counted_together_score_as_each_by_itself(
-    score: ScoreName, weight: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    weights = None if weight is None else RNG.random(60)
-    together = Scorer(counted(weight=weights), score)
-    together.widened(0, 0)
-    assert set(together._wide) == {(c, 0) for c in range(4)}
-    monkeypatch.setattr(scores, "TOGETHER", 0)
-    for c in range(4):
-        alone = Scorer(counted(weight=weights), score)
-        assert (alone.widened(c, 0) == together.widened(c, 0)).all()
-        assert set(alone._wide) == {(c, 0)}
-
-
 def test_joint_codes_are_those_of_a_table_however_many_there_are() -> None:
     frame = pd.DataFrame({f"x{j:02}": RNG.integers(0, 3, 50) for j in range(35)}).astype(str)
     counts = counted(frame)  # 3 ** 35 is below 2 ** 62; codes of one byte to eight
