@@ -99,7 +99,8 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
     look = _Look(block + _AHEAD)
     last = len(form.names) - 1
     ends = marks = returns = empty = 0
-    within = quoted = quotes_matter = False  # the first: in a quoted cell, where a block begins
+    parted = within = False  # whether a block begins after the end of a cell, or in a quoted one
+    quoted = quotes_matter = False
     doubtful = set[int]()
     for start in range(0, len(array), block):
         tick(start, 3 * len(array))
@@ -121,22 +122,24 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
             end = stop & ~back
             if (back & ~_next(look.is_(ord("\n"))))[own].any():
                 return None
-        apart = begins = stop | mark
+        apart, quote = stop | mark, None
         if within or ord('"') in there:
             quoted, quote = True, look.is_(ord('"'))
             inside = _inside(quote, within)
             if not _regular(quote, inside, apart, look.over()) or (inside & stop)[own].any():
                 return None
-            within = bool(inside[(here - 1) // 64] >> np.uint64((here - 1) % 64) & np.uint64(1))
+            within = _at(inside, here - 1)
             quotes_matter = quotes_matter or bool((mark & inside | quote & _next(quote))[own].any())
             mark = mark & ~inside
             apart = stop | mark
-            begins = apart | (quote & _last(apart))
-        if len(doubts := _in_doubt(look, begins, there)):
+        after = _last(apart, before=parted)
+        first = after if quote is None else after | _last(quote & after)
+        if len(doubts := _in_doubt(look, first, there)):
             doubtful.update(np.unique(_rank(mark, doubts) + marks - last * (_rank(end, doubts) + ends)).tolist())
         ends += _number(end[own])
         marks += _number(mark[own])
-        empty += _number((apart & _next(apart))[own])
+        empty += _number((apart & after)[own])
+        parted = _at(apart, here - 1)
     lines = ends + (not data.endswith(b"\n"))
     if within or data.endswith(form.delimiter.encode()) or marks != last * lines or returns not in (0, ends):
         return None
@@ -195,6 +198,10 @@ class _Look:
 
 def _number(bits: Bits) -> int:
     return int(np.bitwise_count(bits).sum(dtype=np.int64))
+
+
+def _at(bits: Bits, place: int) -> bool:
+    return bool(bits[place // 64] >> np.uint64(place % 64) & np.uint64(1))
 
 
 def _last(bits: Bits, before: bool = False) -> Bits:
@@ -286,19 +293,20 @@ _SOME = 100_000
 """Bytes that are all among the telling lines, where they are beyond ASCII."""
 
 
-def _in_doubt(look: _Look, begins: Bits, there: frozenset[int]) -> NDArray[np.intp]:
-    """Where a cell begins with a blank or a zero before digits, or a number has a power that may be a code or beyond a
-    float64, or dozens of digits: places within such cells. (What begins in the last bytes is seen in the next block; of
-    the marks that are not `there` none is looked for.)"""
+def _in_doubt(look: _Look, first: Bits, there: frozenset[int]) -> NDArray[np.intp]:
+    """Where a cell, of which this is the `first` byte, begins with a blank or a zero before digits, or a number has a
+    power that may be a code or beyond a float64, or dozens of digits: places within such cells. (What begins in the
+    last bytes is seen in the next block; of the marks that are not `there` none is looked for.)"""
     digit = look.digit()
-    first, after_e = _last(begins), _last(look.is_(ord("e")) if ord("E") not in there else look.e())
+    after_e = _last(look.is_(ord("e")) if ord("E") not in there else look.e())
     digit_next, doubtful = _next(digit), after_e & digit
     if doubtful.any():
         doubtful &= _last(_last(digit))
     signed = after_e & ~digit & digit_next
-    if signed.any() and (signed := signed & look.is_(ord("-"))).any():
-        two_more = digit & digit_next & _next(digit_next)
-        doubtful |= signed & _next(two_more)
+    if signed.any():
+        second = _next(digit_next)
+        if (signed := signed & second & _next(second)).any():
+            doubtful |= signed & look.is_(ord("-"))
     longer = digit & digit_next & (first | _last(first & ~digit))  # two digits first, or after what may be a minus
     if longer.any() and (leading := longer & look.is_(ord("0"))).any():
         doubtful |= leading & (first | _last(look.is_(ord("-"))))
