@@ -356,17 +356,21 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
         source: Any = _Source(data, without=b'"' if quoted and not quotes_matter else b"")
         words = form.words.keys() | dtypes.keys()
         typed = [name for name in names if name not in words]
-        missing: Any = {name: [""] for name in typed} if empty else None
+        place = range(len(names))  # in the frame: names are made an index once, below
+        own: Any = {j: dtypes[name] for j, name in enumerate(names) if name in dtypes}
+        missing: Any = {j: [""] for j, name in enumerate(names) if name not in words} if empty else None
         try:
             frame = pd.read_csv(
-                source, sep=form.delimiter, quoting=quoting, header=0, names=names, index_col=False,
-                dtype=dtypes or None, na_filter=empty > 0, keep_default_na=False, na_values=missing,
+                source, sep=form.delimiter, quoting=quoting, header=0, names=place, index_col=False,
+                dtype=own or None, na_filter=empty > 0, keep_default_na=False, na_values=missing,
                 skip_blank_lines=False, engine="c", float_precision=None if _EXACT else "round_trip",
                 low_memory=not short,
             )  # fmt: skip
         except (pd.errors.ParserError, UnicodeDecodeError, TypeError):  # the last of categories that are truth values
             return None
-        columns = {str(name): column for name, column in frame.items()}
+        columns = {name: column for name, (_, column) in zip(names, frame.items(), strict=True)}
+        for name, column in columns.items():
+            column.name = name
         read = {name: columns[name].to_numpy() for name in typed}
         numbers = {name: x for name, x in read.items() if x.dtype.kind in "if" and not (empty and np.isnan(x).all())}
         ends = {name: ends_of(x) for name, x in numbers.items() if len(x)}
@@ -396,6 +400,7 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
         return None  # where the first column holds numbers, its name is none of them
     if quoted and any(_holds(name, column, spellings.get(name)) for name, column in islice(worded.items(), 1)):
         return None  # the header stands there again, perhaps without its quotes
+    frame.columns = pd.Index(names)
     for name, x in fractions.items():
         if ends[name][0] <= 0 <= ends[name][1] and (x.view(np.int64) == _MINUS_ZERO).any():
             frame[name] = columns[name] = columns[name] + 0.0  # -0.0 becomes 0.0: one value, not two
