@@ -50,12 +50,17 @@ class Domain:
             return table[(slice(None),) * axis + (slice(1, None),)]
         return np.take(table, [*range(1, 1 + len(self.variable.levels)), MISSING], axis=axis)
 
+    def all_levels(self, X: Table) -> bool:
+        """Whether every cell of the column, of one at least, is one of its levels."""
+        codes = X[self.variable.name]
+        return bool(X.n and codes.min() > MISSING and codes.max() <= len(self.variable.levels))
+
     def places(self, X: Table) -> NDArray[np.intp]:
         """(n,) the place of each cell; HIDDEN where it is not known."""
         codes = X[self.variable.name]
         places: NDArray[np.intp] = codes.astype(np.intp)
         places -= 1
-        if X.n and codes.min() > MISSING and codes.max() <= len(self.variable.levels):
+        if self.all_levels(X):
             return places
         places[codes == MISSING] = self.size - 1 if self.missing_is_level else HIDDEN
         places[codes == OUT] = HIDDEN

@@ -21,7 +21,7 @@ from bayes_engine.factors.network import HIDDEN
 from bayes_engine.logspace import Array, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import as_one
-from bayes_engine.table.encode import MISSING, Table
+from bayes_engine.table.encode import Table
 
 PACKED_CELLS = 1024
 """Columns are packed while their table under a super-parent has at most this many cells (it must stay in the cache)."""
@@ -106,9 +106,8 @@ def pack(X: Table, domains: Sequence[Domain]) -> PackedRows:
 
 def _places(X: Table, domain: Domain) -> NDArray[Any]:
     """(n,) the places of a column's cells, `size + 1` of one not known; as narrow as the codes where all are levels."""
-    codes = X[domain.variable.name]
-    if X.n and codes.min() > MISSING and codes.max() <= len(domain.variable.levels):
-        return np.asarray(codes - 1)
+    if domain.all_levels(X):
+        return np.asarray(X[domain.variable.name] - 1)
     places = domain.places(X)
     places[places == HIDDEN] = domain.size + 1
     return places

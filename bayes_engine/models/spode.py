@@ -120,9 +120,11 @@ class SPODE(SemiNaive):
             for some in slices(len(names), STARS):  # the tables of all at once would be d times those of the pairs
                 stars = {place[names[i]]: along[i](self.stats_) for i in range(some.start, some.stop)}
                 hits[some], gains[some] = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
+        slow = np.flatnonzero(~fast & (weight > 0))
         for i, (name, anew) in enumerate(steps(zip(names, along, strict=True), len(names))):
-            hidden = self._domain(self.stats_, self.stats_.schema[name]).places(X) == HIDDEN
-            others = np.flatnonzero((~fast | hidden) & (weight > 0))
+            domain, others = self._domain(self.stats_, self.stats_.schema[name]), slow
+            if not domain.all_levels(X):
+                others = np.flatnonzero((~fast | (domain.places(X) == HIDDEN)) & (weight > 0))
             if len(others):
                 part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), codes[others])
                 log_prior = self._prior_without(gone)
