@@ -395,6 +395,8 @@ def test_quotes_that_only_enclose_are_taken_off_before_the_file_is_read(monkeypa
 
 def test_words_are_not_coded_where_nothing_asks_for_their_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
+    if not isinstance(pd.Series(["Oslo"]).dtype, pd.StringDtype):
+        pytest.skip("this pandas holds words as objects, which are told apart by their codes")
     monkeypatch.setattr(spelled_cells, "_coded", lambda column: pytest.fail("coded"))
     reading = read_table(joined(written(",", "\n", 600), ",", "\n"))
     assert reading.schema["city"].levels == ("Lima", "Oslo", "Rome")
