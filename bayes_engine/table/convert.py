@@ -118,10 +118,9 @@ def convert(
 
     `decimal`, `missing` and `types` (by position) override the guesses. A column that shows its decimal mark beyond
     doubt (12,5) decides for those that do not (1,234). `points_in_doubt`: the file may come from where the point
-    separates thousands (its cells are separated by semicolons), so that 1.234 is told. `spellings` are
-    those of columns, where they are known; a `frame` of the same columns is returned itself where all of them stay
-    as they are. Both dicts are emptied on the way, so that the table is never held
-    twice.
+    separates thousands (its cells are separated by semicolons), so that 1.234 is told. `spellings` are those of
+    columns, where they are known; a `frame` of the same columns is returned itself where all of them stay as they are.
+    Both dicts are emptied on the way, so that the table is never held twice.
 
     >>> table = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
     >>> table.frame["x"].tolist(), table.frame["well"].tolist(), len(table.notes), table.mark

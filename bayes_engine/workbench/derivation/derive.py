@@ -163,7 +163,7 @@ class Working:
 
     @cached_property
     def decision(self) -> Decision:
-        """What is decided from its ledger under its losses; also of a rounded working the decision before rounding."""
+        """What is decided from its ledger under its losses: of a rounded working the decision before rounding."""
         return decide_ledger(self.ledger, self.loss)
 
     @property
