@@ -43,6 +43,7 @@ def test_the_line_is_turned_by_keys_and_its_angle_is_in_the_address(page: Page, 
     assert view_of(page)["line"] == "free"
 
 
+@pytest.mark.slow
 def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
     page.goto(f"{app.url}/hidden?s={encode(State(table='iris'))}")
     settled(page)
@@ -95,6 +96,7 @@ def test_a_page_that_is_left_hears_of_no_more_films(page: Page, app) -> None:
     becomes(page, lambda: page.evaluate("hearing"), 0)
 
 
+@pytest.mark.slow
 def test_a_column_and_a_cell_are_chosen_by_hand_and_by_keys(page: Page, app) -> None:
     page.goto(f"{app.url}/model?s={encode(State(table='watermelon3', language='en'))}")
     settled(page)

@@ -16,6 +16,7 @@ from tests.browser.looking import becomes, place_of, settled, soon, view_of
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 
 
+@pytest.mark.slow
 def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
     page.goto(f"{app.url}/laboratory?s={encode(showing(State(), lab_parts=ROUND))}")
     settled(page)

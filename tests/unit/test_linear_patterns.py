@@ -212,6 +212,7 @@ def measured(names: list[str], found: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.slow
 def test_the_worst_strings_take_time_in_proportion_to_their_length() -> None:
     if "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("a process that is killed after some time of CPU is one of Unix")

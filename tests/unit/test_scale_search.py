@@ -394,6 +394,7 @@ print(before - resident())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
+@pytest.mark.slow
 def test_large_arrays_go_back_to_the_system_as_they_are_freed() -> None:
     ran = subprocess.run([sys.executable, "-c", LEFT_OVER], cwd=ROOT, capture_output=True, text=True, check=True)
     assert float(ran.stdout) > 35.0  # five arrays of 8 MB, each between two that stay
