@@ -13,8 +13,8 @@ from bayes_engine.workbench.figures.figure import Figure
 from pages.active import models
 from pages.runtime import job_queue, widgets
 from pages.views.network import learn_search
+from tests.conftest import PATIENCE
 
-PATIENT = 60.0
 CHECKED = ("test_saved_pages", "test_surfaces")
 """Files in which Plotly checks the figures of every page."""
 STORED = "test_saved_pages"
@@ -49,9 +49,9 @@ def scripts_waited_for() -> Iterator[None]:
 def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine any work may take longer than a person would wait; only the tests of jobs look at that. Nobody
     else is at the door."""
-    monkeypatch.setattr(job_queue, "GRACE", PATIENT)
+    monkeypatch.setattr(job_queue, "GRACE", PATIENCE)
     monkeypatch.setattr(job_queue, "DOORS", 0.0)
-    monkeypatch.setattr(learn_search, "GRACE", PATIENT)
+    monkeypatch.setattr(learn_search, "GRACE", PATIENCE)
     monkeypatch.setattr(widgets, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test
 
 

@@ -19,7 +19,7 @@ from pages.runtime.state import State, encode
 from pages.shell.presented import PRESENTED
 from tests.apptest.opened import showing
 from tests.browser.looking import settled, soon, view_of
-from tests.browser.views import MELONS, TOO_WIDE, VIEWS
+from tests.browser.views import MELONS, TOO_WIDE, VIEWS, every_other
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow
@@ -123,7 +123,7 @@ def legible_and_whole(page: Page, app: App, path: str, state: State) -> None:
         soon(page, partial(page.evaluate, CUT), lambda found: not found)
 
 
-@pytest.mark.parametrize(("view", "mode", "language"), in_turn(SHOWN))
+@pytest.mark.parametrize(("view", "mode", "language"), in_turn(every_other(SHOWN, printed=False)))
 def test_a_view_is_presented(app: App, new_page: Callable[..., Page], view: str, mode: str, language: str) -> None:
     path, state = SHOWN[view]
     legible_and_whole(new_page(color_scheme=mode), app, path, replace(state, language=language))

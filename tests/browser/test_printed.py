@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from pages.runtime.state import State, encode
 from tests.apptest.opened import showing
 from tests.browser.looking import becomes, settled, soon
-from tests.browser.views import VIEWS, fits_and_shows_before_it_asks, in_turn
+from tests.browser.views import VIEWS, every_other, fits_and_shows_before_it_asks, in_turn
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow
@@ -96,7 +96,7 @@ def printed_whole(page: Page) -> None:
     assert across is not None and abs(box["x"] + box["width"] - across["x"] - across["width"]) < 60
 
 
-@pytest.mark.parametrize(("view", "languages"), in_turn(SHOWN))
+@pytest.mark.parametrize(("view", "languages"), in_turn(every_other(SHOWN, printed=True)))
 def test_a_view_is_printed_and_fits_narrow_screens(
     app: App, new_page: Callable[..., Page], view: str, languages: tuple[str, ...]
 ) -> None:

@@ -50,10 +50,20 @@ VIEWS: dict[str, tuple[str, State]] = {
 """A view by its name: its page, and a state."""
 
 
+EVERY_LOOK = os.environ.get("BAYES_EVERY_LOOK") == "1"
+"""Whether each view is looked at in every way."""
+
+
+def every_other(views: Iterable[str], printed: bool) -> list[str]:
+    """The views to be printed, or those to be presented: of `VIEWS` one half each, and what else is shown so; with
+    `BAYES_EVERY_LOOK=1` all of them for both."""
+    other = [] if EVERY_LOOK else list(VIEWS)[printed::2]
+    return [view for view in views if view not in other]
+
+
 def in_turn(views: Iterable[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Each view in one of the two languages, in turn; with `BAYES_EVERY_LOOK=1` in both."""
-    both = os.environ.get("BAYES_EVERY_LOOK") == "1"
-    return [(view, ("zh", "en") if both else (("zh", "en")[i % 2],)) for i, view in enumerate(views)]
+    return [(view, ("zh", "en") if EVERY_LOOK else (("zh", "en")[i % 2],)) for i, view in enumerate(views)]
 
 
 PICTURE_FIRST = set(VIEWS) - {"data", "ways", "ask", "classify", "findings", "gibbs", "many nodes", "examples"}

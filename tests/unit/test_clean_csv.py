@@ -150,7 +150,7 @@ def test_truth_values_are_read_alike(others: str) -> None:
 
 
 @pytest.mark.slow
-@examples(120, usually=5)
+@examples(60, usually=5)
 @given(
     st.sampled_from(CELLS), st.integers(0, 3), st.sampled_from([FEW - 1, FEW // 2, FEW - 31, FEW, 1, 500]),
     st.sampled_from([(",", "\n"), (",", "\r\n"), ("\t", "\n"), ("|", "\n"), (";", "\n")]), st.booleans(),
@@ -307,7 +307,7 @@ def test_the_form_is_seen_of_simple_cells(delimiter: str, end: str, words: list[
 
 
 @pytest.mark.slow
-@examples(200, usually=30)
+@examples(100, usually=30)
 @given(
     st.sampled_from((*CELLS, "n", "x", "Total", "average", "R5", "id", "yes", "2020", "2021", "-x", "x_y-z.w")),
     st.integers(0, 3), st.sampled_from([0, 1, 2, 200, 401, 461, 489, 490]), st.booleans(),
@@ -347,7 +347,7 @@ def short_file(seed: int) -> bytes:
     return joined(lines, str(rng.choice(list(",;\t|"))), str(rng.choice(["\n", "\r\n"])))
 
 
-@examples(600, usually=10)
+@examples(300, usually=10)
 @given(st.integers(0, 10**6))
 def test_a_short_file_of_simple_cells_is_read_alike(seed: int) -> None:
     data = short_file(seed)
