@@ -325,7 +325,7 @@ def test_texts_on_the_workers_of_a_cluster(tmp_path: Path) -> None:
     model = NaiveBayes(likelihoods=MULTINOMIAL, text={"max_features": 9})
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
