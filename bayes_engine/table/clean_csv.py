@@ -377,12 +377,13 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
         others = read.keys() - numbers.keys()
         others |= {name for name, (low, high) in ends.items() if low <= -_MOST or high >= _MOST}  # may be no quantity
         in_doubt = ends.keys() - others - form.pointed  # whose points may separate thousands
-        others |= {name for name in in_doubt if numbers[name].dtype.kind == "f" and (numbers[name] % 1 > 0).any()}
+        fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
+        others |= {name for name in in_doubt & fractions.keys() if (np.floor(fractions[name]) < fractions[name]).any()}
         others |= {name for name in words if not _of_strings(columns[name])}
         if not others:
             break
         dtypes = dtypes | dict.fromkeys(others, "str")  # a word far below: again, with all cells as they are written
-        del frame, columns, read, numbers
+        del frame, columns, read, numbers, fractions
     if len(frame) != rows:
         return None
     worded = {name: columns[name] for name in names if name in words}
@@ -390,7 +391,6 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
     gaps = sum(int(np.isnan(x).sum()) for x in numbers.values() if holds_nan(x)) if empty else 0
     if gaps + sum(_empty(column, spellings.get(name)) for name, column in worded.items()) != empty:
         return None
-    fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
     pointed = not form.pointed <= words
     if form.delimiter == ";" and not pointed and fractions:
         return None
