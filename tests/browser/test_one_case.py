@@ -37,3 +37,21 @@ def test_the_working_follows_the_decision_and_fits_a_phone(app: App, new_page: C
     expect(page.get_by_text("of 44 steps right")).to_be_visible()
     expect(page.get_by_label("P telephone none credit risk good")).to_be_visible()
     soon(page, lambda: page.evaluate(CUT), lambda cut: not cut)
+
+
+GAPS = """() => [
+  ...document.querySelectorAll("[class*=st-key-factor_grid_] > * > [data-testid=stHorizontalBlock]")
+].map(cell => {
+  const boxes = [...cell.children].map(part => part.getBoundingClientRect())
+  return Math.max(0, ...boxes.slice(1).map((box, i) => box.top - boxes[i].bottom))
+})"""
+"""Pixels between the lines of each cell that a misprint stands in."""
+
+
+@pytest.mark.slow
+def test_a_misprint_stands_close_beneath_its_number(app: App, new_page: Callable[..., Page]) -> None:
+    page = new_page(viewport={"width": 390, "height": 800})
+    page.goto(f"{app.url}/case?s={encode(State(table='watermelon3', row=3, language='en'))}")
+    expect(page.get_by_text("misprint: 0.547").first).to_be_visible()
+    settled(page)
+    soon(page, lambda: page.evaluate(GAPS), lambda gaps: len(gaps) > 1 and max(gaps) < 4)

@@ -47,7 +47,7 @@ CELL {
 TITLE { padding-left: 0; }
 CELL [st=Button], CELL > [st=Button] button { width: auto; margin: 0; justify-content: flex-start; }
 LINE { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
-CELL [st=HorizontalBlock], LINE [st=HorizontalBlock] { row-gap: 0; }
+CELL, LINE [st=HorizontalBlock] { row-gap: 0; }
 :is(CELL, LINE) [st=CaptionContainer] p { font-size: 13px; }
 :is(CELL, LINE) [st=MarkdownContainer] { margin: 0; }
 :is(CELL, LINE) [st=MarkdownContainer] p { margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums; }
