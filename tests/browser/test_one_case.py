@@ -52,6 +52,6 @@ GAPS = """() => [
 def test_a_misprint_stands_close_beneath_its_number(app: App, new_page: Callable[..., Page]) -> None:
     page = new_page(viewport={"width": 390, "height": 800})
     page.goto(f"{app.url}/case?s={encode(State(table='watermelon3', row=3, language='en'))}")
-    expect(page.get_by_text("misprint: 0.547").first).to_be_visible()
+    expect(page.locator(".st-key-factors").get_by_text("posterior")).to_be_visible()
     settled(page)
     soon(page, lambda: page.evaluate(GAPS), lambda gaps: len(gaps) > 1 and max(gaps) < 4)
