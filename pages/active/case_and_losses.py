@@ -122,8 +122,9 @@ def case_codes(table: FittableTable, values: Mapping[str, Any], row: int = -1) -
     return tuple(_code(table, v, values.get(v.name), rows) for v in table.features)
 
 
+@cached(max_entries=64)
 def case_frame(table: FittableTable, values: Mapping[str, Any]) -> pd.DataFrame:
-    """A case as a frame of one row, in the dtypes of the table."""
+    """A case as a frame of one row, in the dtypes of the table. It is kept: not to be changed."""
     columns: dict[str, Any] = {}
     for v in table.features:
         value = values.get(v.name)
