@@ -45,8 +45,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             )
         )
 try:
-    with st.spinner(_("Searching …")):
-        network = source.source()
+    network = source.source()
 except BayesEngineError as error:
     required.columns_refused(error)
     end_page()

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import streamlit as st
-
 from bayes_engine.decision.fold_models import way_of_cutting
 from bayes_engine.decision.held_out import TINY, Folds, HeldOut, ReadFolds, held_out, read_folds, repeated
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import listen
-from bayes_engine.language import Listing, Message, _
+from bayes_engine.language import Listing, Message
 from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
@@ -160,9 +158,8 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
     own = _fit(table, uncalibrated(spec))
     if setting(spec, "calibration") == AS_IT_IS:
         return replace(own, spec=spec)  # what it is called now
-    with st.spinner(_("calibrating …")):
-        held = _held(table, own, True)
-        return replace(own, spec=spec, calibrated=_calibrated(own, setting(spec, "calibration"), held))
+    held = _held(table, own, True)
+    return replace(own, spec=spec, calibrated=_calibrated(own, setting(spec, "calibration"), held))
 
 
 @cached(max_entries=16, activity=Message("calibrating the model"))
@@ -238,8 +235,7 @@ def held_out_rows(table: FittableTable, fitted: Fitted, *, refit: bool = True) -
     own = _held(table, fitted.uncalibrated, refit)
     if fitted.calibrated is None:
         return own
-    with st.spinner(_("calibrating …")):
-        return _held_calibrated(fitted, own)
+    return _held_calibrated(fitted, own)
 
 
 @cached(max_entries=16, activity=Message("calibrating the model"))

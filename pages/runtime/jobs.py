@@ -87,7 +87,8 @@ class UnderWay(Exception):
 
     def __init__(self, key: Hashable, activity: Message, job: Job | None) -> None:
         super().__init__("a job is under way")
-        self.key, self.activity, self.job, self.part = key, activity, job, _part.get()
+        self.key, self.activity, self.job = key, activity, job
+        self.part, self.model = _part.get(), _model.get()
 
 
 _jobs: dict[Hashable, Job] = {}
@@ -95,6 +96,7 @@ _pages: dict[str, list[Following]] = {}  # session → what its page shows
 _sweeping = threading.Event()
 _run: ContextVar[PageRun | None] = ContextVar("run", default=None)
 _part: ContextVar[Part | None] = ContextVar("part", default=None)
+_model: ContextVar[str] = ContextVar("model", default="")
 
 
 # for whoever has long work to do ----------------------------------------------------------------------------------
@@ -147,6 +149,16 @@ def part_of_page(page: Hashable, begin: float, end: float) -> Iterator[None]:
         yield
     finally:
         _part.reset(token)
+
+
+@contextmanager
+def of_model(name: str) -> Iterator[None]:
+    """The jobs asked for inside are for the model of this name, which the reader of the page is told."""
+    token = _model.set(name)
+    try:
+        yield
+    finally:
+        _model.reset(token)
 
 
 @dataclass

@@ -34,15 +34,20 @@ def progress_box(there: jobs.UnderWay, *, goes_on: bool = False) -> None:
     if not jobs.shown_first(there.key):
         return
     if there.job is None:
-        st.warning(_("Cancelled: {what}.").format(what=there.activity.local(md)), icon=":material/stop_circle:")
+        st.warning(_("Cancelled: {what}.").format(what=_what(there)), icon=":material/stop_circle:")
         key = f"job_again_{jobs.declined().get(there.key, 0)}"
         label = _("Go on") if goes_on else _("Start again")
         st.button(label, icon=":material/play_arrow:", key=key, on_click=jobs.start_again, args=(there.key,))
         return
     job = there.job
-    box = _ProgressBox(job, _page_progress(there.part, job.begun))
+    box = _ProgressBox(job, there, _page_progress(there.part, job.begun))
     with jobs.following(job, box.update), st.container(border=True, width=640):
         box.draw()
+
+
+def _what(there: jobs.UnderWay) -> str:
+    """What is being done, and for which model where the page shows several."""
+    return there.activity.local(md) + (f"{_(': ')}{md(there.model)}" if there.model else "")
 
 
 @dataclass
@@ -72,6 +77,7 @@ def _page_progress(part: jobs.Part | None, begun: float) -> PageProgress | None:
 @dataclass(frozen=True)
 class _ProgressBox:
     job: Job
+    there: jobs.UnderWay
     page: PageProgress | None
 
     def draw(self) -> None:
@@ -91,7 +97,7 @@ class _ProgressBox:
 
     def _heading(self) -> str:
         seconds = f"{time.monotonic() - (self.job if self.page is None else self.page).begun:.0f}"
-        head = _("{what} …").format(what=self.job.activity.local(md))
+        head = _("{what} …").format(what=_what(self.there))
         return f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}"
 
     def _share(self) -> float:

@@ -304,6 +304,27 @@ def test_two_jobs_stand_on_a_page_and_each_once() -> None:
     assert [again.label for again in buttons(app, "again")] == ["Start again", "Go on"]
 
 
+def test_a_job_says_which_model_it_is_for() -> None:
+    def script() -> None:
+        from bayes_engine.language import Message
+        from pages.runtime import jobs, progress_box
+        from pages.runtime.job_queue import Job
+
+        def under_way(key: str) -> None:
+            job = Job(key, Message(f"computing {key}"))
+            progress_box.progress_box(jobs.UnderWay(key, job.activity, None if key == "c" else job))
+
+        with progress_box.showing_progress():
+            under_way("a")
+            with jobs.of_model("2 · *TAN*"):
+                under_way("b")
+                under_way("c")
+
+    shown = said(AppTest.from_function(script, default_timeout=PATIENCE).run()).replace("\N{WORD JOINER}", "")
+    assert "Computing a … 0 s" in shown
+    assert "Computing b: 2 · \\*TAN\\* … 0 s" in shown and "Cancelled: computing c: 2 · \\*TAN\\*." in shown
+
+
 @pytest.mark.parametrize("page", every_other(EVERY_PAGE))
 def test_no_two_jobs_of_a_page_share_a_key(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     forget()  # what another test has had computed would need no job

@@ -164,8 +164,7 @@ def _side_by_side(one: CaseInUse, own: Nomogram) -> list[Shown]:
                 Shown("nomogram_beside", words.preset("laplace"), _of_model(one, "laplace", prior), "laplace"),
             ]
         if chosen == "logistic" and not one.seed:
-            with st.spinner(_("fitting logistic regression …")):
-                beside = _of_logistic(one, prior)
+            beside = _of_logistic(one, prior)
             own_title = words.spec(one.fitted.spec)
             return [
                 Shown("nomogram", own_title, own),

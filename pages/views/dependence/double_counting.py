@@ -45,7 +45,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.job_queue import in_worker
-from pages.runtime.jobs import run
+from pages.runtime.jobs import of_model, run
 from pages.runtime.state import Spec, current, dark, on_click
 from pages.runtime.widgets import bound_to, within_limits
 from pages.views.dependence.families import shared_settings
@@ -316,7 +316,7 @@ def duplicates(table: active.FittableTable) -> None:
     naive = _naive_scores(fitted, column, use, held, table)
     others = {}
     for place in ("tan", "aode") if beside else ():
-        with st.spinner(_("{model}: learning with copies …").format(model=words.family(place))):
+        with of_model(words.family(place)):
             alone = active.fit(table, specs[place])
             others[place] = [_refit(alone, column, k, values, table) for k in REFITTED]
     classes = ledger.classes

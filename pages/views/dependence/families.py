@@ -30,7 +30,7 @@ from pages.components.tables import column, grid
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import part_of_page
+from pages.runtime.jobs import of_model, part_of_page
 from pages.runtime.state import Spec, State, change, current, dark
 from pages.runtime.widgets import bound_to, choose, control, within_limits
 
@@ -183,8 +183,7 @@ def _read(table: active.FittableTable, specs: Mapping[str, Spec], *, anew: bool)
     readings = _Readings({}, {}, {})
     part = JUDGED / len(specs)
     for i, (place, spec) in enumerate(specs.items()):
-        says = _("{model}: judging rows it has not seen …").format(model=md(name_of(place)))
-        with st.spinner(says), part_of_page((table.key, "dependence"), i * part, (i + 1) * part):
+        with of_model(name_of(place)), part_of_page((table.key, "dependence"), i * part, (i + 1) * part):
             try:
                 fitted = active.fit(table, spec)
                 held = active.held_out_rows(table, fitted, refit=anew)
@@ -219,8 +218,10 @@ def repeated(
     """What differences between the models are judged by; it fills this part of the page's bar."""
     part, runs = (end - begin) / len(fitted), {}
     for i, (place, one) in enumerate(fitted.items()):
-        says = _("{model}: learning from other samples …").format(model=md(name_of(place)))
-        with st.spinner(says), part_of_page((table.key, "dependence"), begin + i * part, begin + (i + 1) * part):
+        with (
+            of_model(name_of(place)),
+            part_of_page((table.key, "dependence"), begin + i * part, begin + (i + 1) * part),
+        ):
             try:
                 every = active.repeated_rows(table, one)
             except BayesEngineError as error:  # a class of one row, say

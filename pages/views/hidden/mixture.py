@@ -254,9 +254,8 @@ def _beneath(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixt
 
 
 def _starts(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
-    with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
-        tried = fits.other_starts(run)
-        reached = fits.ends_of_starts(table, tried[0])
+    tried = fits.other_starts(run)
+    reached = fits.ends_of_starts(table, tried[0])
     alive = {start: end.objective for start, end in enumerate(reached) if end is not None}
     if not alive:
         st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))
@@ -315,8 +314,7 @@ def _end(table: active.FittableTable, run: MixtureRun, other: MixtureRun, end: R
 
 
 def _how_many(table: active.FittableTable, run: MixtureRun, climbed: GaussianMixtureRun) -> None:
-    with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
-        criteria = fits.criteria_by_components(table, run.columns, run.form, run.prior)
+    criteria = fits.criteria_by_components(table, run.columns, run.form, run.prior)
     figure, numbers = st.columns([3, 3], gap="medium")
     with figure:
         chart(

@@ -71,8 +71,7 @@ def show(table: active.FittableTable) -> None:
 
 
 def _how_many(table: active.FittableTable, run: HiddenLabels) -> None:
-    with st.spinner(_("K = 2 to {n} …").format(n=fits.MOST)):
-        by_k = fits.criteria_by_classes(table, HiddenLabels(seed=run.seed, hard=run.hard, tied=run.tied))
+    by_k = fits.criteria_by_classes(table, HiddenLabels(seed=run.seed, hard=run.hard, tied=run.tied))
     known = by_k.dropna(subset=["bic", "held_out"])
     if known.empty:
         st.info(_("Every run collapsed: there are too few rows for so many components."))

@@ -220,8 +220,7 @@ def _plain(value: float) -> str:
 
 
 def _growth(setup: Setup) -> None:
-    with st.spinner(_("Fitting to {n} samples …").format(n=len(study.GROWTH) * study.CURVE)):
-        curve = study.curve_of(setup)
+    curve = study.curve_of(setup)
     chart(
         figures.growth(curve, [model_name(name) for name in curve.names], setup.n, dark=dark()),
         key="lab_growth",

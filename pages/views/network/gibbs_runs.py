@@ -63,13 +63,8 @@ def _hidden(asked: Question) -> list[int]:
     return [j for j in range(len(asked.network.cpts)) if j not in given]
 
 
-def results(asked: Question, exact: float | None, with_: Settings) -> SamplerComparison:
-    with st.spinner(_("The chains are running…"), show_time=False):
-        return _compared(asked, with_, exact)
-
-
 @cached(max_entries=48, activity=Message("running the chains"))
-def _compared(asked: Question, with_: Settings, exact: float | None) -> SamplerComparison:
+def results(asked: Question, exact: float | None, with_: Settings) -> SamplerComparison:
     network, evidence, event = asked.network, asked.evidence, asked.event
     return in_worker(compare_samplers, network, evidence, event, exact, settings=with_.settings, seed=with_.seed)
 

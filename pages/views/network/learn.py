@@ -68,10 +68,9 @@ def learn(source: Source) -> None:
     wanted = (asked, hill_climb_task(asked), *((exact_task(asked),) if wants_optimum(here) else ()))
     forget_others([run_key(here, t) for t in wanted])
     try:
-        with st.spinner(_("Searching …")):
-            result = search_result(here, asked)
-            best = result if result.status == "optimum" else optimum(here, asked)
-            climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
+        result = search_result(here, asked)
+        best = result if result.status == "optimum" else optimum(here, asked)
+        climb = search_result(here, hill_climb_task(asked)) if asked.method == "exact" and result is best else None
     except UnderWay as search:
         with answer:
             _waiting(search.run, search.job)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import pandas as pd
-import streamlit as st
 
 from bayes_engine.decision import compare as scoring
 from bayes_engine.decision.curves import (
@@ -41,6 +40,7 @@ from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.job_queue import in_worker
+from pages.runtime.jobs import of_model
 from pages.runtime.state import Spec, State, current
 from pages.views.model.compare.expected import Expected, expected
 
@@ -115,7 +115,7 @@ def evaluate(table: active.FittableTable) -> Evaluated:
     method = current().seen(keys.CALIBRATOR)
     asked = {COUNTERPART: method}  # for all alike; else as each stands on the shelf
     for i, (spec, called) in enumerate(zip(specs, shelf.names(table), strict=True)):
-        with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(called))):
+        with of_model(called):
             try:
                 with costs.stage(f"fit {i}"):
                     fitted = active.fit(table, active.uncalibrated(spec))
@@ -125,24 +125,22 @@ def evaluate(table: active.FittableTable) -> Evaluated:
                 asked[str(i)] = own if method == AS_THEY_ARE else method
             except BayesEngineError as error:
                 faults[str(i)] = error
-    with st.spinner(_("{model}: judging rows it has not seen …").format(model=_("logistic regression"))):
-        try:
-            with costs.stage("counterpart"):
-                (raw[COUNTERPART],) = _counterpart(table)
-        except BayesEngineError as error:
-            faults[COUNTERPART] = error
-        except ValueError as fault:
-            faults[COUNTERPART] = BayesEngineError("scikit-learn: {why}", why=str(fault)[:200])
+    try:
+        with of_model(_("logistic regression")), costs.stage("counterpart"):
+            (raw[COUNTERPART],) = _counterpart(table)
+    except BayesEngineError as error:
+        faults[COUNTERPART] = error
+    except ValueError as fault:
+        faults[COUNTERPART] = BayesEngineError("scikit-learn: {why}", why=str(fault)[:200])
     key = repr((table.key, [(name, specs[int(name)]) for name in raw if name != COUNTERPART], COUNTERPART in raw))
     held = {}
-    with st.spinner(_("calibrating …")):
-        for name, one in raw.items():
-            try:
-                as_it_is = asked[name] == AS_THEY_ARE
-                with costs.stage("calibrating"):
-                    held[name] = one if as_it_is else calibrated(table, specs, name, one, asked[name])
-            except BayesEngineError as error:  # no rows to learn a calibrator from
-                faults[name] = error
+    for name, one in raw.items():
+        try:
+            as_it_is = asked[name] == AS_THEY_ARE
+            with costs.stage("calibrating"):
+                held[name] = one if as_it_is else calibrated(table, specs, name, one, asked[name])
+        except BayesEngineError as error:  # no rows to learn a calibrator from
+            faults[name] = error
     use = active.prior_of_use(table)
     key = repr((key, method, tuple((use or {}).values())))
     return Evaluated(table, specs, raw, held, asked, faults, key, active.losses(table), use, costs)
@@ -241,8 +239,7 @@ def repetitions(evaluated: Evaluated) -> dict[str, tuple[HeldOut, ...]] | Messag
         for name, method in evaluated.methods.items():
             if name not in evaluated.held:
                 continue
-            spinner = st.spinner(_("{model}: learning from other samples …").format(model=evaluated.title(name)))
-            with spinner, evaluated.costs.stage(f"repeat {name}"):
+            with of_model(evaluated.title(name, str)), evaluated.costs.stage(f"repeat {name}"):
                 if name == COUNTERPART:
                     every = _counterpart(table, seeds)
                 else:
