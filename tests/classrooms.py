@@ -13,8 +13,15 @@ from pathlib import Path
 
 from tests.conftest import PATIENCE, ROOT, App, ended
 
-COMMAND = [sys.executable, "-c", "from bayes_engine.workbench.launch import main; main()"]
-"""What `bayes-workbench` runs."""
+LAUNCH = """
+import faulthandler, signal
+from bayes_engine.workbench.launch import main
+if hasattr(signal, "SIGUSR1"):
+    faulthandler.register(signal.SIGUSR1)
+main()
+"""
+COMMAND = [sys.executable, "-c", LAUNCH]
+"""What `bayes-workbench` runs; asked by a signal, it writes what each of its threads does."""
 
 
 @contextmanager
@@ -34,7 +41,7 @@ def classroom(folder: Path, address: str, port: int = 0, **environment: str) -> 
         ) as process,
         ended(process),
     ):
-        yield App(_opened(process, log), log)
+        yield App(_opened(process, log), log, process.pid)
 
 
 def _opened(process: subprocess.Popen[bytes], log: Path) -> str:

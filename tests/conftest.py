@@ -6,6 +6,8 @@ import asyncio
 import gc
 import importlib
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -216,11 +218,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
 
 
+STACK = 8
+"""So many calls of a thread are told; one that waits for work is in no more than four or five."""
+
+
 class App(NamedTuple):
-    """A running server: its address and what it has written to its console."""
+    """A running server: its address, what it has written to its console, and its process where it is asked by a signal
+    what its threads do."""
 
     url: str
     log: Path
+    process: int = 0
+
+    def threads(self) -> list[str]:
+        """What each of its threads does, a line each; of those that wait for work nothing."""
+        if not self.process or not hasattr(signal, "SIGUSR1"):
+            return []
+        written = self.log.stat().st_size
+        os.kill(self.process, signal.SIGUSR1)
+        time.sleep(0.5)
+        stacks = self.log.read_bytes()[written:].decode("utf-8", "replace").split("\n\n")
+        calls = [re.findall(r'([^"/]+)", line (\d+) in (\w+)', stack)[:STACK] for stack in stacks]
+        return [" < ".join(f"{file}:{line} {name}" for file, line, name in own) for own in calls if len(own) == STACK]
 
 
 @contextmanager

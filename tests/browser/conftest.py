@@ -22,6 +22,13 @@ ONE_PROCESS = "--process-per-site"
 DESK: dict[str, Any] = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}}
 SAYS = 3000
 """Characters of a page, and of the server's log, that a test which fails says."""
+SHOWN = """() => {
+  const app = document.querySelector("[data-testid=stApp]"), main = document.querySelector("[data-testid=stMain]")
+  const waiting = performance.getEntriesByType("resource").filter(entry => !entry.responseEnd).map(entry => entry.name)
+  const empty = [...document.querySelectorAll("[data-testid=stBidiComponentRegular] > *")].filter(e => !e.offsetHeight)
+  return `${app?.dataset.testScriptState} ${app?.dataset.testConnectionState} waits for [${waiting}] ` +
+    `${empty.length} drawings without height: ${(main ?? document.body).innerText}`
+}"""
 expect.set_options(timeout=1000 * PATIENCE)
 
 
@@ -29,16 +36,19 @@ expect.set_options(timeout=1000 * PATIENCE)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test that fails says what its pages showed then, and what the server has written last."""
+    """A test that fails says what its pages showed then, and what the server has written last and does. In few lines:
+    of a long report the middle is cut out."""
     report = yield
     if report.failed and call.when == "call":
         given = getattr(item, "funcargs", {})
         contexts = given["browser"].contexts if "browser" in given else []
         for page in [page for context in contexts for page in context.pages[1:]]:
             with suppress(Error):
-                report.sections.append((f"on {page.url[:200]}", page.inner_text("body", timeout=5000)[:SAYS]))
+                shown = page.evaluate(SHOWN)
+                report.sections.append((f"on {page.url[:200]}", " · ".join(shown.splitlines())[:SAYS]))
         if "app" in given:
             report.sections.append(("the server's log", given["app"].log.read_text("utf-8", "replace")[-SAYS:]))
+            report.sections.append(("the server's threads", "\n".join(given["app"].threads())))
     return report
 
 
