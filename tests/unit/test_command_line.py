@@ -1,5 +1,5 @@
-"""`bayes-workbench fit`, `classify` and `evaluate`: the real command, its numbers those of the library, its files those
-of the app, and one sentence and an exit code for whatever goes wrong."""
+"""`bayes-workbench fit`, `classify` and `evaluate`: the numbers are those of the library, the files those of the app, and
+whatever goes wrong is one sentence and an exit code. Mostly in this process; some of it by the real command."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_evaluate_goes_on_where_it_was_called_off(
 
 
 @pytest.mark.slow
-def test_a_model_is_fitted_saved_and_classifies(folder: Path) -> None:
+def test_a_model_is_fitted_saved_and_classifies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = command("fit", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--levels", "code",
                   "--model", "tan", "--set", "alpha=0.5", "--out", folder / "m.model.bayes")  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -226,48 +226,56 @@ def test_a_model_is_fitted_saved_and_classifies(folder: Path) -> None:
     model = load_model(folder / "m.model.bayes")
     new = pd.read_parquet(folder / "new.parquet")
     np.testing.assert_allclose(model.predict_proba(new[NAMES]), expected.predict_proba(new[NAMES]), rtol=1e-11)
-    ran = command("classify", folder / "m.model.bayes", folder / "new.parquet", "--loss", folder / "loss.csv",
-                  "--prior", "no=0.8", "yes=0.2", "--keep", "farm", "--out", folder / "answer.csv")  # fmt: skip
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert here("classify", folder / "m.model.bayes", folder / "new.parquet", "--loss", folder / "loss.csv",
+                "--prior", "no=0.8", "yes=0.2", "--keep", "farm", "--out", folder / "answer.csv") == 0  # fmt: skip
+    said = capsys.readouterr()
+    assert said.err == ""
     answer = pd.read_csv(folder / "answer.csv")
     decision = model.with_params(priors={"no": 0.8, "yes": 0.2}).decide(new[NAMES], LOSS)
     assert answer["decision"].tolist() == decision.action.tolist() and answer["farm"].tolist() == new["farm"].tolist()
     np.testing.assert_allclose(answer["risk"], decision.risk, rtol=1e-9, atol=1e-12)
-    assert ran.stdout.splitlines()[0] == f"900 rows are classified, in '{folder / 'answer.csv'}':"
-    counted = dict(line.split() for line in ran.stdout.splitlines()[1:4])
+    assert said.out.splitlines()[0] == f"900 rows are classified, in '{folder / 'answer.csv'}':"
+    counted = dict(line.split() for line in said.out.splitlines()[1:4])
     assert counted == {a: f"{int((answer['decision'] == a).sum()):,}" for a in ("no", "yes", "ask")}
 
 
 @pytest.mark.slow
-def test_risk_is_that_of_the_library(folder: Path) -> None:
-    ran = command("evaluate", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--loss", folder / "loss.csv",
-                  "--groups", "farm", "--folds", "4", "--seed", "3", "--json")  # fmt: skip
-    assert (ran.returncode, ran.stderr) == (0, "")
-    told = json.loads(ran.stdout)
+def test_risk_is_that_of_the_library(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("evaluate", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--loss", folder / "loss.csv",
+             "--groups", "farm", "--folds", "4", "--seed", "3")  # fmt: skip
+    assert here(*asked, "--json") == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    told = json.loads(said.out)
     found = held_out_risk(NaiveBayes(), folder / "a.csv", target="good", columns=NAMES, loss=LOSS, groups="farm",
                           folds=4, seed=3)  # fmt: skip
     for name in ("risk", "accuracy", "log_loss", "brier", "ece", "rows"):
         assert told[name] == pytest.approx(getattr(found, name), rel=1e-12), name
     assert told["scheme"] == "4 folds by a hash of 'farm'" and told["calibration"]["said"]
-    ran = command("evaluate", folder / "a.csv", "--target", "good", "--columns", *NAMES, "--loss", folder / "loss.csv",
-                  "--groups", "farm", "--folds", "4", "--seed", "3", language="zh_CN.UTF-8")  # fmt: skip
+    ran = command(*asked, language="zh_CN.UTF-8")
     assert "3,000 行，4 折，按“farm”的散列值划分：" in ran.stdout and f"{found.risk:.6g}" in ran.stdout
     frame = rows(3000)
     save_model(NaiveBayes().fit(frame[NAMES], frame["good"]), folder / "m.bayes")
-    ran = command("evaluate", folder / "new.parquet", "--model", folder / "m.bayes", "--new", "--target", "good")
-    assert ran.returncode == 0
-    assert "900 rows, rows that the model was not fitted to:" in ran.stdout
+    assert here("evaluate", folder / "new.parquet", "--model", folder / "m.bayes", "--new", "--target", "good") == 0
+    assert "900 rows, rows that the model was not fitted to:" in capsys.readouterr().out
 
 
 @pytest.mark.slow
-def test_help_says_how_in_both_languages() -> None:
+def test_help_says_how_in_both_languages(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     ran = command("--help")
     assert "bayes-workbench fit | classify | evaluate" in ran.stdout
-    ran = command("fit", "--help")
-    assert ran.returncode == 0 and ran.stdout.startswith("usage: bayes-workbench fit")
-    assert "Parquet or CSV files" in ran.stdout
-    ran = command("classify", "-h", language="zh_CN.UTF-8")
-    assert ran.stdout.startswith("用法：bayes-workbench classify") and "Parquet 或 CSV 文件" in ran.stdout
+    monkeypatch.setattr(launch, "one_heap", lambda: None)  # this process has threads already
+    monkeypatch.setenv("LC_ALL", "")
+    for language, name, usage, files in (
+        ("C", "fit", "usage: bayes-workbench fit", "Parquet or CSV files"),
+        ("zh_CN.UTF-8", "classify", "用法：bayes-workbench classify", "Parquet 或 CSV 文件"),
+    ):
+        monkeypatch.setenv("LC_MESSAGES", language)
+        monkeypatch.setattr(sys, "argv", ["bayes-workbench", name, "--help"])
+        with pytest.raises(SystemExit, match="0"):
+            launch.main()
+        said = capsys.readouterr().out
+        assert said.startswith(usage) and files in said
 
 
 WRONG = [
@@ -302,8 +310,9 @@ def told_wrong(folder: Path, arguments: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "code", "said"), [WRONG[0], WRONG[2], WRONG[13]])
-def test_what_goes_wrong_is_one_sentence_and_a_code(arguments: str, code: int, said: str, folder: Path) -> None:
+def test_what_goes_wrong_is_one_sentence_and_a_code(folder: Path) -> None:
+    """By the real command; the others in this process (`test_each_of_it_is_said_in_one_sentence`)."""
+    arguments, code, said = WRONG[0]
     asked = told_wrong(folder, arguments)
     before = sorted(folder.iterdir())
     ran = command(*asked)
@@ -362,15 +371,17 @@ def test_on_a_full_disk_it_is_said_where_and_goes_on_once_there_is_room(folder: 
     rows(9000).to_parquet(parts / "part0.parquet", row_group_size=300)
     assert here("fit", parts, "--target", "good", "--out", saved) == 0
     full = ("import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-            "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)); sys.argv[0] = 'bayes-workbench'; "
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)); "
             "from bayes_engine.scale import written; written.KEPT_EACH = 0.0; "
-            "from bayes_engine.workbench.launch import main; main()")  # fmt: skip
-    for more in ((), ("--resume", folder / "kept")):
-        asked = ["classify", saved, parts, "--out", answer, *more]
-        ran = subprocess.run([sys.executable, "-c", full, *map(str, asked)], cwd=ROOT, capture_output=True, text=True,
-                             env={**os.environ, "LC_ALL": "C"}, check=False)  # fmt: skip
-        assert ran.returncode == 1 and "cannot be written: File too large" in ran.stderr and not answer.exists()
-        assert ("'part0.parquet', row group or block" in ran.stderr) or more
+            "from bayes_engine.workbench.command_line import run; "
+            "assert run(sys.argv[1:]) == 1; sys.exit(run([*sys.argv[1:], '--resume', 'kept']))")  # fmt: skip
+    asked = ["classify", saved, parts, "--out", answer]
+    ran = subprocess.run([sys.executable, "-c", full, *map(str, asked)], cwd=folder, capture_output=True, text=True,
+                         env={**os.environ, "LC_ALL": "C"}, check=False)  # fmt: skip
+    assert ran.returncode == 1 and not answer.exists()
+    without, resumable = ran.stderr.splitlines()
+    assert "cannot be written: File too large" in without and "'part0.parquet', row group or block" in without
+    assert "cannot be written: File too large" in resumable
     assert list((folder / "kept").glob("*.csv"))
     assert here("classify", saved, parts, "--out", answer, "--resume", folder / "kept") == 0
     assert here("classify", saved, parts, "--out", folder / "whole.csv") == 0
