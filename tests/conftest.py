@@ -32,6 +32,9 @@ taken. Read when NumPy is imported, and by the servers that tests start."""
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """What one process has compiled the others, and the servers, need not compile again: half of collecting the tests."""
+os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".pytest_cache" / "kept")
+"""Nor what one server has packed and cut out of the fonts, in ten seconds of a processor: by default each looks for it
+in the home that a test gives it."""
 
 collect_ignore_glob = ["oracles/make_*.py"]
 """What makes the stored oracles: it runs where the libraries are installed that they come from."""

@@ -1,5 +1,5 @@
-"""`bayes-workbench fit`, `classify` and `evaluate`: the numbers are those of the library, the files those of the app, and
-whatever goes wrong is one sentence and an exit code. Mostly in this process; some of it by the real command."""
+"""`bayes-workbench fit`, `classify` and `evaluate`: the numbers of the library, the files of the app, and one sentence and
+an exit code for whatever goes wrong. Mostly in the process of the tests, some of it by the real command."""
 
 from __future__ import annotations
 
