@@ -1,11 +1,13 @@
 """The server is killed (SIGKILL) and started again: the tab that was open says so, and one click brings all of it back.
 
-These tests have a server and a browser context of their own: a killed server puts errors on the console.
+These tests have a server and browser contexts of their own: a killed server puts errors on the console. The server is
+one for all but a classroom, and each finds nothing saved.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -72,10 +74,27 @@ class Server:
         return found
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path)
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("workspace"))
     server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    """The server, with nothing saved; the tabs of the test before are closed."""
+    if disk.saved(running.data):
+        time.sleep(2 * disk.EVERY)  # what was under way is saved as well
+        shutil.rmtree(running.data)
+    return running
+
+
+@pytest.fixture
+def classroom(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    server.start(**{CLASSROOM: "1"})
     yield server
     server.kill()
 
@@ -110,6 +129,45 @@ def opened(page: Page, inside: Locator) -> None:
         page.locator(".st-key-chip_workspace_open button").first.click()
         with suppress(AssertionError):
             expect(inside).to_be_attached(timeout=5_000)
+
+
+@pytest.mark.slow
+def test_a_browser_that_came_through_a_proxy_is_not_saved(server: Server, browser: Browser) -> None:
+    context = browser.new_context(locale="en-GB", extra_http_headers={"X-Forwarded-For": "203.0.113.7"})
+    try:
+        uploaded(server, context).wait_for_timeout(int(2000 * disk.EVERY))
+        assert disk.saved(server.data) == []
+    finally:
+        context.close()
+
+
+@pytest.mark.slow
+def test_the_file_that_is_saved_opens_in_another_session(
+    server: Server, context: BrowserContext, tmp_path: Path
+) -> None:
+    page = uploaded(server, context)
+    save = page.get_by_role("button", name="Save workspace")
+    opened(page, save)
+    with page.expect_download() as download:
+        save.click()
+    assert download.value.suggested_filename == "letters-字.workspace.bayes"
+    download.value.save_as(tmp_path / "saved.bayes")
+    server.saved()
+    forget = page.get_by_role("button", name="Forget what was saved")
+    opened(page, forget)  # what is saved is said when the chip opens; it may be open from before
+    forget.click()
+    expect(page.get_by_text("is saved by itself when you change it")).to_be_visible()
+    becomes(page, lambda: disk.saved(server.data), [])
+    other = context.new_page()
+    other.goto(server.url)
+    drop = other.locator("[class*=st-key-workspace_file] input[type=file]")
+    opened(other, drop)
+    drop.set_input_files(tmp_path / "saved.bayes")
+    expect(other.get_by_role("heading", name="What should we decide when errors cost differently?")).to_be_visible()
+    expect(other.get_by_text("letters 字.csv").first).to_be_visible()
+    settled(other)
+    becomes(other, lambda: other.url.startswith(f"{server.url}/decisions?s=1."), True)
+    server.saved()
 
 
 @pytest.mark.slow
@@ -176,52 +234,12 @@ def test_a_fresh_start_offers_the_last_workspace_once_it_is_closed_and_never_ove
 
 @pytest.mark.slow
 def test_a_classroom_saves_nothing_and_still_says_that_it_was_restarted(
-    server: Server, context: BrowserContext
+    classroom: Server, context: BrowserContext
 ) -> None:
-    server.kill()
-    server.start(**{CLASSROOM: "1"})
-    page = uploaded(server, context)
+    page = uploaded(classroom, context)
     page.wait_for_timeout(int(2000 * disk.EVERY))
-    assert disk.saved(server.data) == []
-    server.kill()
-    server.start(**{CLASSROOM: "1"})
+    assert disk.saved(classroom.data) == []
+    classroom.kill()
+    classroom.start(**{CLASSROOM: "1"})
     expect(page.get_by_text("The server was restarted.")).to_be_visible()
     expect(page.get_by_role("button", name="Reopen")).to_have_count(0)
-
-
-@pytest.mark.slow
-def test_a_browser_that_came_through_a_proxy_is_not_saved(server: Server, browser: Browser) -> None:
-    context = browser.new_context(locale="en-GB", extra_http_headers={"X-Forwarded-For": "203.0.113.7"})
-    try:
-        uploaded(server, context).wait_for_timeout(int(2000 * disk.EVERY))
-        assert disk.saved(server.data) == []
-    finally:
-        context.close()
-
-
-@pytest.mark.slow
-def test_the_file_that_is_saved_opens_in_another_session(
-    server: Server, context: BrowserContext, tmp_path: Path
-) -> None:
-    page = uploaded(server, context)
-    save = page.get_by_role("button", name="Save workspace")
-    opened(page, save)
-    with page.expect_download() as download:
-        save.click()
-    assert download.value.suggested_filename == "letters-字.workspace.bayes"
-    download.value.save_as(tmp_path / "saved.bayes")
-    server.saved()
-    forget = page.get_by_role("button", name="Forget what was saved")
-    opened(page, forget)  # what is saved is said when the chip opens; it may be open from before
-    forget.click()
-    expect(page.get_by_text("is saved by itself when you change it")).to_be_visible()
-    becomes(page, lambda: disk.saved(server.data), [])
-    other = context.new_page()
-    other.goto(server.url)
-    drop = other.locator("[class*=st-key-workspace_file] input[type=file]")
-    opened(other, drop)
-    drop.set_input_files(tmp_path / "saved.bayes")
-    expect(other.get_by_role("heading", name="What should we decide when errors cost differently?")).to_be_visible()
-    expect(other.get_by_text("letters 字.csv").first).to_be_visible()
-    settled(other)
-    becomes(other, lambda: other.url.startswith(f"{server.url}/decisions?s=1."), True)
