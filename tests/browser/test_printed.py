@@ -66,6 +66,8 @@ UNEVEN = """() => [...document.querySelectorAll("[class*=st-key-factor_grid_]")]
   }).map(line => line.map(cell => cell.textContent).join(" "))
 })"""
 """Lines of a table of factors whose cells end at different heights."""
+CANVASES = ("decisions", "projection", "no label", "densities", "gibbs")
+"""Views with a canvas: they are looked at in the dark, and printed in ink."""
 MOST = 2_000_000
 """Bytes of a printed page."""
 
@@ -96,16 +98,38 @@ def printed_whole(page: Page) -> None:
     assert across is not None and abs(box["x"] + box["width"] - across["x"] - across["width"]) < 60
 
 
-@pytest.mark.parametrize(("view", "languages"), in_turn(every_other(SHOWN, printed=True)))
+def in_vectors(page: Page) -> None:
+    """On paper, what a canvas shows."""
+    soon(page, lambda: page.locator("svg.on-paper path").count(), lambda n: n > 2)
+    soon(page, lambda: page.locator("svg.on-paper text").count(), lambda n: n > 2)
+    inks = page.locator("svg.on-paper text").evaluate_all("all => all.map(e => getComputedStyle(e).fill)")
+    assert all(sum(map(int, re.findall(r"\d+", ink)[:3])) < 3 * 200 for ink in inks)  # ink, though the page is dark
+
+
+def in_pixels(page: Page) -> None:
+    """Back on screen."""
+    page.emulate_media(media="screen")
+    expect(page.locator("canvas").first).to_be_visible()
+    soon(page, lambda: page.locator("svg.on-paper").count(), lambda n: n == 0)
+
+
+PRINTED = every_other(SHOWN, printed=True)
+
+
+@pytest.mark.parametrize(("view", "languages"), in_turn(PRINTED))
 def test_a_view_is_printed_and_fits_narrow_screens(
     app: App, new_page: Callable[..., Page], view: str, languages: tuple[str, ...]
 ) -> None:
     """One load of a page is looked at in all these ways: that costs most."""
     path, state = SHOWN[view]
     for language in languages:
-        page = new_page(has_touch=True)
+        page = new_page(has_touch=True, color_scheme="dark" if view in CANVASES else "light")
         on_paper(page, app, path, replace(state, language=language))
+        if view in CANVASES:
+            in_vectors(page)
         printed_whole(page)
+        if view in CANVASES:
+            in_pixels(page)
         if view in VIEWS:
             page.emulate_media(media="screen")
             fits_and_shows_before_it_asks(page, view)
@@ -126,8 +150,9 @@ def test_an_exercise_keeps_its_blanks_in_ink_on_white(app: App, new_page: Callab
     assert inks and set(inks) == {"rgb(28, 27, 26)"}
 
 
-@pytest.mark.parametrize("view", ["decisions", "projection", "no label", "densities", "gibbs"])
+@pytest.mark.parametrize("view", [view for view in CANVASES if view not in PRINTED])
 def test_canvases_are_vectors_on_paper(app: App, new_page: Callable[..., Page], view: str) -> None:
+    """Those of the other views are looked at where these are printed."""
     path, state = SHOWN[view]
     page = new_page(color_scheme="dark")
     page.goto(f"{app.url}/{path}?s={encode(replace(state, language='zh'))}")
@@ -135,9 +160,5 @@ def test_canvases_are_vectors_on_paper(app: App, new_page: Callable[..., Page], 
     expect(page.locator("canvas").first).to_be_visible()
     assert page.locator("svg.on-paper").count() == 0
     page.emulate_media(media="print")
-    soon(page, lambda: page.locator("svg.on-paper path").count(), lambda n: n > 2)
-    soon(page, lambda: page.locator("svg.on-paper text").count(), lambda n: n > 2)
-    inks = page.locator("svg.on-paper text").evaluate_all("all => all.map(e => getComputedStyle(e).fill)")
-    assert all(sum(map(int, re.findall(r"\d+", ink)[:3])) < 3 * 200 for ink in inks)  # ink, though the page is dark
-    page.emulate_media(media="screen")
-    soon(page, lambda: page.locator("svg.on-paper").count(), lambda n: n == 0)
+    in_vectors(page)
+    in_pixels(page)
