@@ -19,6 +19,7 @@ from tests.apptest import hostile
 from tests.apptest.opened import showing
 from tests.browser.looking import agreed, becomes, settled, soon
 from tests.browser.test_surfaces import MADE, SHOWN
+from tests.browser.views import EVERY_LOOK
 from tests.conftest import App
 
 pytestmark = pytest.mark.slow
@@ -151,7 +152,7 @@ def test_the_simplex_shows_and_moves_the_same_numbers(
     agreed(live, saved, lambda page: numbers(page, "consequences"), lambda seen: seen[0] != before[0])
 
 
-@pytest.mark.parametrize("beside", ["", "smoothing"])
+@pytest.mark.parametrize("beside", ["smoothing", *([""] if EVERY_LOOK else [])])
 def test_the_nomogram_shows_and_moves_the_same_numbers(
     app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path, beside: str
 ) -> None:
@@ -283,7 +284,7 @@ def test_a_line_and_a_climb_are_taken_along(
     soon(saved, lambda: [one.text_content() for one in both], lambda seen: seen[0] == seen[1] != before)
 
 
-@pytest.mark.parametrize("network", ["asia", "watermelon", "burglary"])
+@pytest.mark.parametrize("network", ["asia", "watermelon", *(["burglary"] if EVERY_LOOK else [])])
 def test_the_network_answers_every_click_as_the_page(
     app: App, new_page: Callable[..., Page], offline: Callable[[Path], Page], tmp_path: Path, network: str
 ) -> None:
