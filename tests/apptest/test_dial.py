@@ -182,7 +182,6 @@ def drawn(app: AppTest) -> str:
         slowly("watermelon3", "mdlp"),
         slowly("iris", "gaussian"),
         slowly("penguins", "mdlp"),
-        slowly("penguins", "gaussian"),
         slowly("loan", "gaussian"),
         slowly("three-attributes", "mdlp"),
     ],

@@ -1,4 +1,4 @@
-"""`bayes-workbench fit`, `classify` and `evaluate`: the numbers of the library, the files of the app, and one sentence and
+"""`bayes-workbench fit`, `classify` and `evaluate`: the numbers of the library, the files of the app, one sentence and
 an exit code for whatever goes wrong. Mostly in the process of the tests, some of it by the real command."""
 
 from __future__ import annotations
