@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.testing.v1 import local_script_runner
 
 from bayes_engine.workbench.figures.figure import Figure
@@ -43,6 +44,15 @@ def scripts_waited_for() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_script_runner, "require_widgets_deltas", joined)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def messages_without_hashes() -> Iterator[None]:
+    """By its hash a browser knows a message that it was sent before. An AppTest asks for none, and writing each message
+    out for it takes a twelfth of the time of a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(script_run_context, "populate_hash_if_needed", lambda _message: None)
         yield
 
 
