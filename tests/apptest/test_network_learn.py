@@ -455,8 +455,8 @@ def test_a_column_is_hidden_and_learned_back(arcs: str) -> None:
     assert "**navel**" in said and app.number_input(key="net_hide_states").value == 3
     if arcs == "parent":
         assert "**11 of 17**" in said
-    app.number_input(key="net_hide_states").set_value(2).run()
-    assert not app.exception and seen(app.session_state["state"], "net_hide_states") == 2
+        app.number_input(key="net_hide_states").set_value(2).run()
+        assert not app.exception and seen(app.session_state["state"], "net_hide_states") == 2
 
 
 @pytest.mark.parametrize("sample", [10.0, pytest.param(1.0, marks=pytest.mark.slow)])

@@ -347,7 +347,7 @@ def short_file(seed: int) -> bytes:
     return joined(lines, str(rng.choice(list(",;\t|"))), str(rng.choice(["\n", "\r\n"])))
 
 
-@examples(300, usually=10)
+@examples(150, usually=10)
 @given(st.integers(0, 10**6))
 def test_a_short_file_of_simple_cells_is_read_alike(seed: int) -> None:
     data = short_file(seed)

@@ -37,11 +37,11 @@ def is_right(file: Messy, reading: Reading) -> bool:
     return list(reading.frame.columns) == file.names and cells == wanted
 
 
-def shares(some: Sequence[Messy]) -> tuple[float, float, list[str]]:
-    """Which share is read right, which right and told, and which are not. Every third is read alike by the typed
+def shares(some: Sequence[Messy], alike: int = 3) -> tuple[float, float, list[str]]:
+    """Which share is read right, which right and told, and which are not. One in `alike` is read alike by the typed
     reader, if that proves it clean."""
     readings = [(file, read_table(file.data)) for file in some]
-    assert sum(assert_alike(file.data) for file, _reading in readings[::3])
+    assert sum(assert_alike(file.data) for file, _reading in readings[::alike])
     right = [(file, reading) for file, reading in readings if is_right(file, reading)]
     told = [file.name for file, reading in right if file.says in said(reading)]
     return len(right) / len(some), len(told) / len(some), sorted({file.name for file in some} - set(told))
@@ -56,7 +56,7 @@ def test_some_messy_files_are_read_right_and_told() -> None:
 def test_messy_files_are_read_right_and_told() -> None:
     every = list(files())
     assert len(every) > 700
-    right, told, failed = shares(every)
+    right, told, failed = shares(every, alike=8)
     assert right >= RIGHT and told >= TOLD, failed
 
 
