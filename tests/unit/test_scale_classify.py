@@ -26,7 +26,7 @@ from bayes_engine.table import guard
 from bayes_engine.workbench.incoming.classified_file import answers, score_file
 from bayes_engine.workbench.incoming.file_blocks import open_cells
 from bayes_engine.workbench.incoming.second_table import Reception
-from tests.conftest import ROOT, slowly
+from tests.conftest import PATIENCE, ROOT, slowly
 
 CLASSES = ("no", "yes")
 LOSS = LossMatrix((*CLASSES, "ask"), CLASSES, [[0, 5], [1, 0], [0.4, 0.4]])
@@ -228,7 +228,8 @@ def test_what_is_broken_off_goes_on_to_the_same_file(
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_a_process_that_is_killed_at_any_place_leaves_what_the_next_goes_on_from(suffix: str, tmp_path: Path) -> None:
-    """SIGKILL, while batches are written and while the file is put together."""
+    """SIGKILL, while batches are written and while the file is put together; the processes are forks of one, which has
+    loaded the library."""
     made, model = written(rows(2000), tmp_path, group=100), fitted()
     made[1].replace(tmp_path / "kept")
     pq.write_table(pq.read_table(tmp_path / "kept"), made[1])  # one row group of many batches
@@ -237,16 +238,18 @@ def test_a_process_that_is_killed_at_any_place_leaves_what_the_next_goes_on_from
     code = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom bayes_engine import classify_files, load_model\n"
         "from bayes_engine.scale import sources, written\nwritten.KEPT_EACH = 0.0\n"
-        "folder, at = Path(sys.argv[1]), int(sys.argv[2])\ncalls = [0]\n"
+        "folder, calls = Path(sys.argv[1]), [0]\n"
         "def kill(own):\n    def killed(*a):\n        calls[0] += 1\n        if calls[0] == at:\n"
         "            os.kill(os.getpid(), signal.SIGKILL)\n        return own(*a)\n    return killed\n"
         "for kind in written.WRITERS.values():\n    kind.add = kill(kind.add)\n    kind.take_in = kill(kind.take_in)\n"
         "model, made = load_model(folder / 'm.bayes'), sorted(folder.glob('part*.parquet'))\n"
-        f"classify_files(model, made, folder / 'out.{suffix}', resume=folder / 'unfinished', threads=1)"
+        f"out = folder / 'out.{suffix}'\n"
+        "for at in map(int, sys.argv[2:]):\n    child = os.fork()\n    if not child:\n"
+        "        classify_files(model, made, out, resume=folder / 'unfinished', threads=1)\n        os._exit(0)\n"
+        "    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL and not out.exists()"
     )
-    for at in (1, 8, 11) if suffix == "parquet" else (3, 2):
-        ran = subprocess.run([sys.executable, "-c", code, str(tmp_path), str(at)], cwd=ROOT, check=False)
-        assert ran.returncode == -9 and not (tmp_path / f"out.{suffix}").exists()
+    places = ("1", "8", "11") if suffix == "parquet" else ("3", "2")
+    subprocess.run([sys.executable, "-c", code, str(tmp_path), *places], cwd=ROOT, check=True, timeout=PATIENCE)
     done = classify_files(model, made, tmp_path / f"out.{suffix}", resume=tmp_path / "unfinished")
     assert done.path.read_bytes() == whole.path.read_bytes()
     assert not (tmp_path / "unfinished").exists()
