@@ -29,11 +29,14 @@ const zoomOf = element => element.currentCSSZoom ?? 1   // how much larger than 
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 // What Streamlit calls at every run: `create(element)` draws at the first, what it returns is told of the others and of the end.
+// Of a run that came while the script was still being fetched, Streamlit ends the call before it only after the next: what a
+// later call has taken over goes on.
 const drawnBy = create => component => {
   const root = component.parentElement
+  root.latest = component
   root.drawn ??= create(root.querySelector("[data-testid]"))
   root.drawn.update(component)
-  return () => { root.drawn?.destroy(); delete root.drawn }
+  return () => { if (root.latest === component) { root.drawn?.destroy(); delete root.drawn } }
 }
 // What Streamlit calls when the heavy part of a drawing has come (packed in component.py): it is `kept` under its key, with
 // what `read(body, head)` makes of its body, and the light part hears the event `told`.

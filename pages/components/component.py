@@ -153,6 +153,7 @@ export default function (component) {
   root.show()
   if (first && (EVERY || !root.drawn)) window.addEventListener("TOLD", root.show, { once: !EVERY })
   return () => {
+    if (root.latest !== component) return
     window.removeEventListener("TOLD", root.show)
     root.drawn?.destroy()
     delete root.drawn
@@ -167,7 +168,8 @@ def follower(
 ) -> Any:
     """The light part of a drawing whose heavy part is a `component` of its own, sent once: it is drawn by the function
     `draws` that the heavy part's script brings, as soon as the event `event` says so, or at every such event. Of the
-    scripts that the heavy part uses it needs the style sheets."""
+    scripts that the heavy part uses it needs the style sheets. What a later call has taken over goes on, as in
+    `drawnBy`."""
     script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", event).replace("EVERY", "true" if every else "false")
     return _registered(name, Source(html, "\n".join([*_texts(uses, module, ".css"), PRINTED]), script))
 

@@ -18,6 +18,7 @@ from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.language import Message
 from bayes_engine.ledger import JOINT, Ledger, Status, prior_shift
 from bayes_engine.logspace import log
+from pages.components import component
 from tests.browser.looking import soon, still
 from tests.conftest import ROOT
 
@@ -267,6 +268,36 @@ def drawings(browser: Browser) -> Iterator[Page]:
         load(page, SHARED / f"{name}.js")
     yield page
     page.close()
+
+
+OVERTAKEN = """async () => {
+  const events = [], create = () => ({ update: ({ data }) => events.push(data), destroy: () => events.push("end") })
+  const root = make("div", "", document.body)
+  make("div", "", root).dataset.testid = "drawing"
+  const call = data => DRAWN({ data, parentElement: root })
+  globalThis.begin = create
+  const first = call(1), second = call(2)
+  first()
+  const third = call(3)
+  second()
+  window.dispatchEvent(new Event("come"))
+  third()
+  window.dispatchEvent(new Event("come"))
+  call(4)()
+  return events
+}"""
+
+
+def test_a_drawing_goes_on_that_a_later_call_has_taken_over(drawings: Page) -> None:
+    """As Streamlit calls it where a page is drawn again while the browser still fetches the script."""
+    drawn = [1, 2, 3, "end", 4, "end"]
+    assert drawings.evaluate(OVERTAKEN.replace("DRAWN", "drawnBy(create)")) == drawn
+    light = component.follower(
+        str(SHARED / "plane.py"), "overtaken", "<p></p>", draws="begin", event="come", every=True
+    )
+    follows = component.SOURCES.pop(light.name).script.replace("export default", "globalThis.follows =")
+    drawings.add_script_tag(content=follows)
+    assert drawings.evaluate(OVERTAKEN.replace("DRAWN", "follows")) == [1, 2, 3, 3, "end", 4, "end"]
 
 
 TOLD = """([hidden, event]) => new Promise(done => {
