@@ -126,7 +126,7 @@ def evaluate(table: active.FittableTable) -> Evaluated:
             except BayesEngineError as error:
                 faults[str(i)] = error
     try:
-        with of_model(_("logistic regression")), costs.stage("counterpart"):
+        with costs.stage("counterpart"):
             (raw[COUNTERPART],) = _counterpart(table)
     except BayesEngineError as error:
         faults[COUNTERPART] = error
@@ -239,12 +239,13 @@ def repetitions(evaluated: Evaluated) -> dict[str, tuple[HeldOut, ...]] | Messag
         for name, method in evaluated.methods.items():
             if name not in evaluated.held:
                 continue
-            with of_model(evaluated.title(name, str)), evaluated.costs.stage(f"repeat {name}"):
+            with evaluated.costs.stage(f"repeat {name}"):
                 if name == COUNTERPART:
                     every = _counterpart(table, seeds)
                 else:
-                    fitted = active.fit(table, active.uncalibrated(evaluated.specs[int(name)]))
-                    every = active.repeated_rows(table, fitted)
+                    with of_model(evaluated.title(name, str)):
+                        fitted = active.fit(table, active.uncalibrated(evaluated.specs[int(name)]))
+                        every = active.repeated_rows(table, fitted)
                 if method != AS_THEY_ARE:
                     pairs = zip(seeds, every, strict=True)
                     every = tuple(calibrated(table, evaluated.specs, name, h, method, seed=seed) for seed, h in pairs)
