@@ -2,8 +2,8 @@
 bar and stops nothing; here a page asks how far it is, and calls it off.
 
 A loop that may take long goes over `steps(items)`, or calls `tick(done, total)`. Loops inside loops fill their part of
-the step they stand in. Who wants to know, or to stop it, computes under `watching`; who does not pays a look at a
-context variable for each step.
+the step they stand in, and loops one after the other, each in a `part`, theirs of the whole. Who wants to know, or to
+stop it, computes under `watching`; who does not pays a look at a context variable for each step.
 """
 
 from __future__ import annotations
@@ -105,6 +105,32 @@ def steps(items: Iterable[T], total: int | None = None) -> Iterator[T]:
     if watcher is None:
         return iter(items)
     return _reported(watcher, items, total if total is not None else len(items) if isinstance(items, Sized) else 0)
+
+
+@contextmanager
+def part(i: int, n: int) -> Iterator[None]:
+    """The loops inside fill step `i` of `n`, of a computation that is several loops one after the other.
+
+    >>> far = []
+    >>> with watching(lambda: False, lambda done, total: far.append(done / total), pace=0.0):
+    ...     for i in range(2):
+    ...         with part(i, 2):
+    ...             rows = list(steps("ab"))
+    >>> far
+    [0.0, 0.25, 0.5, 0.75]
+    """
+    watcher = _watcher.get()
+    if watcher is None:
+        yield
+        return
+    depth = len(watcher.loops)
+    if not depth:
+        watcher.most = 0.0
+    watcher.loops.append((i, n))
+    try:
+        yield
+    finally:
+        del watcher.loops[depth:]
 
 
 def ticking(estimator: T) -> T:

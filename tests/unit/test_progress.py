@@ -22,6 +22,7 @@ from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.progress import Cancelled, steps, tick, watched, watching
 from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.derivation.dependence import all_tested
 from tests.conftest import PATIENCE, at_least
 
 Told = list[tuple[float, int]]
@@ -53,6 +54,18 @@ def test_an_inner_loop_fills_its_part_of_the_outer_step() -> None:
     assert done == sorted(done)
     assert done[:4] == [0.0, 0.0, 0.125, 0.25]  # the outer step; a, half of a; b
     assert done[-1] == 1 + 3 / 4 + 1 / 8
+
+
+@pytest.mark.usefixtures("at_every_tick")
+def test_loops_one_after_the_other_fill_their_parts_and_none_stands_at_the_end() -> None:
+    def table() -> None:
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame({f"x{j}": rng.choice(list("abcd"), 60) for j in range(9)})
+        all_tested(TAN().fit(frame, rng.integers(0, 2, 60)))
+
+    done = [done / total for done, total in heard(table) if total == 3]
+    assert done == sorted(done) and done[0] < 0.1 and 0.95 < done[-1] < 1
+    assert sum(2 / 6 < share < 4 / 6 for share in done) > 20  # in the midst of the tests given the class
 
 
 @pytest.mark.usefixtures("at_every_tick")

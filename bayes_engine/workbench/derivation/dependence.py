@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 
 from bayes_engine.logspace import Array
 from bayes_engine.models.semi_naive import SemiNaive
-from bayes_engine.progress import steps
+from bayes_engine.progress import part, steps
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.chow_liu import Dependence, Edge, ranked
 from bayes_engine.structure.permutation import (
@@ -75,14 +75,18 @@ class Pair(NamedTuple):
 
 def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
     """Every two columns that take two values or more, from the largest I(x_i; x_j | y) down; equals by name."""
-    computed = model.dependences()
+    with part(0, 3):
+        computed = model.dependences()
     names = set(varying(model))
     first = 0 if model.missing == "category" else 1
     tables = {
         e: model.stats_.families.tables[e][:, first:, first:] for e in computed.given_class if names.issuperset(e)
     }
     pooled = {e: table.sum(axis=0, keepdims=True) for e, table in tables.items()}
-    given, overall = pair_tests(computed.given_class, tables), pair_tests(computed.overall, pooled)
+    with part(1, 3):
+        given = pair_tests(computed.given_class, tables)
+    with part(2, 3):
+        overall = pair_tests(computed.overall, pooled)
     order = ranked({e: computed.given_class[e].information for e in tables})
     return tuple(Pair(e, given[e], overall[e]) for e in order)
 
@@ -105,31 +109,35 @@ def pair_tests(dependences: Mapping[Edge, Dependence], tables: Mapping[Edge, Arr
     free = [e for e in tables if dependences[e].degrees]
     sparse = [e for e in free if expects_few(tables[e], SPARSE)]
     p: dict[Edge, tuple[float, PValueMethod, int]] = {e: (dependences[e].p_value, "chi2", 0) for e in tables}
-    exact = {e: exact_p_value(tables[e]) for e in steps(sparse)}
+    with part(0, 4):
+        exact = {e: exact_p_value(tables[e]) for e in steps(sparse)}
     whole = [e for e in sparse if exact[e] is None and is_whole(tables[e])]
-    bounds = {e: p_value_bound(tables[e]) for e in steps(whole)}
+    with part(1, 4):
+        bounds = {e: p_value_bound(tables[e]) for e in steps(whole)}
     clear = LEVEL / (20 * max(len(free), 1))
     draws = draws_of_tests(len(free), sum(seconds_of_draws(tables[e]) for e in whole if bounds[e] > clear))
-    for e in steps(sparse):
-        value = exact[e]
-        if value is not None:
-            p[e] = value, "exact", 0
-        elif e not in bounds:
-            p[e] = dependences[e].p_value, "weighted", 0
-        elif bounds[e] <= clear:
-            p[e] = bounds[e], "bound", 0
-        elif draws:
-            drawn = drawn_p_value(tables[e], draws, unmet=math.ceil(2 * len(free) / LEVEL))
-            p[e] = drawn.p, "drawn", drawn.draws
-        else:
-            p[e] = dependences[e].p_value, "too large", 0
+    with part(2, 4):
+        for e in steps(sparse):
+            value = exact[e]
+            if value is not None:
+                p[e] = value, "exact", 0
+            elif e not in bounds:
+                p[e] = dependences[e].p_value, "weighted", 0
+            elif bounds[e] <= clear:
+                p[e] = bounds[e], "bound", 0
+            elif draws:
+                drawn = drawn_p_value(tables[e], draws, unmet=math.ceil(2 * len(free) / LEVEL))
+                p[e] = drawn.p, "drawn", drawn.draws
+            else:
+                p[e] = dependences[e].p_value, "too large", 0
     corrected = dict.fromkeys(tables, 1.0) | dict(
         zip(free, holm(np.array([p[e][0] for e in free])).tolist(), strict=True)
     )
-    return {
-        e: PairTest(dependences[e], expected_information(tables[e]), value, method, corrected[e], drawn)
-        for e, (value, method, drawn) in steps(p.items())
-    }
+    with part(3, 4):
+        return {
+            e: PairTest(dependences[e], expected_information(tables[e]), value, method, corrected[e], drawn)
+            for e, (value, method, drawn) in steps(p.items())
+        }
 
 
 def draws_of_tests(pairs: int, seconds: float = 0.0) -> int:
