@@ -29,23 +29,24 @@ const zoomOf = element => element.currentCSSZoom ?? 1   // how much larger than 
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 // What Streamlit calls at every run: `create(element)` draws at the first, what it returns is told of the others and of the end.
-// Of a run that came while the script was still being fetched, Streamlit ends the call before it only after the next: what a
-// later call has taken over goes on.
 const drawnBy = create => component => {
   const root = component.parentElement
-  root.latest = component
-  root.drawn ??= create(root.querySelector("[data-testid]"))
-  root.drawn.update(component)
-  return () => { if (root.latest === component) { root.drawn?.destroy(); delete root.drawn } }
+  const show = () => {
+    root.drawn ??= create(root.querySelector("[data-testid]"))
+    root.drawn.update(component)
+  }
+  return called(root, show, () => { root.drawn?.destroy(); delete root.drawn })
 }
 // What Streamlit calls when the heavy part of a drawing has come (packed in component.py): it is `kept` under its key, with
 // what `read(body, head)` makes of its body, and the light part hears the event `told`.
-const received = (kept, told, size, read) => ({ data }) => {
+const received = (kept, told, size, read) => ({ data, parentElement }) => {
   const start = size + new DataView(data.buffer, data.byteOffset).getUint32(0, true)
   const head = JSON.parse(new TextDecoder().decode(data.subarray(size, start))), scene = { ...head, ...read(data.slice(start), head) }
-  kept.set(head.key, scene)
-  window.dispatchEvent(new CustomEvent(told, { detail: head.key }))
-  return () => { if (kept.get(head.key) === scene) kept.delete(head.key) }
+  const show = () => {
+    kept.set(head.key, scene)
+    window.dispatchEvent(new CustomEvent(told, { detail: head.key }))
+  }
+  return called(parentElement, show, () => { if (kept.get(head.key) === scene) kept.delete(head.key) })
 }
 const known = new Map()
 const rgbOf = colour => {             // any CSS colour as [r, g, b]

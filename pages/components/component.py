@@ -1,5 +1,5 @@
 """The app's own drawings in the browser: the script and the style sheet of each stand beside its module. Before the
-script comes `component.js`, which all of them share, and what else of this folder a drawing names.
+script come `calls.js` and `component.js`, which all of them share, and what else of this folder a drawing names.
 
 What a person does in a drawing comes back under a number, `{…, n}` (stage.js); what is sent to the drawing says which
 number was heard last, `seen`, so that no older answer undoes what a person does meanwhile.
@@ -113,7 +113,7 @@ def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = (
     """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself. It
     `uses` scripts of this folder, by their names in the order in which they are read, with their style sheets. A script
     that others use as well exports nothing: its function `draws` it."""
-    script = "\n".join(bare(text) for text in _texts(("component", *uses), module, ".js"))
+    script = "\n".join(bare(text) for text in _texts(("calls", "component", *uses), module, ".js"))
     if draws:
         script += f"\nexport default drawnBy({draws})\n"
     style = "\n".join([*_texts(uses, module, ".css"), PRINTED]) if html else ""
@@ -143,22 +143,22 @@ def _texts(shared: Sequence[str], module: str, kind: str) -> list[str]:
 
 _FOLLOWS = """
 export default function (component) {
-  const root = component.parentElement, first = !root.latest
-  root.latest = component
-  root.show ??= () => {
+  const root = component.parentElement, show = () => {
     if (!globalThis.DRAWS) return
     root.drawn ??= globalThis.DRAWS(root.querySelector("[data-testid]"))
-    root.drawn.update(root.latest)
+    root.drawn.update(component)
   }
-  root.show()
-  if (first && (EVERY || !root.drawn)) window.addEventListener("TOLD", root.show, { once: !EVERY })
-  return () => {
-    if (root.latest !== component) return
-    window.removeEventListener("TOLD", root.show)
+  const ended = called(root, show, () => {
+    window.removeEventListener("TOLD", root.again)
     root.drawn?.destroy()
     delete root.drawn
-    delete root.latest
+    delete root.again
+  })
+  if (!root.again && (EVERY || !root.drawn)) {
+    root.again = () => root.calls.at(-1)()
+    window.addEventListener("TOLD", root.again, { once: !EVERY })
   }
+  return ended
 }
 """
 
@@ -168,9 +168,9 @@ def follower(
 ) -> Any:
     """The light part of a drawing whose heavy part is a `component` of its own, sent once: it is drawn by the function
     `draws` that the heavy part's script brings, as soon as the event `event` says so, or at every such event. Of the
-    scripts that the heavy part uses it needs the style sheets. What a later call has taken over goes on, as in
-    `drawnBy`."""
-    script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", event).replace("EVERY", "true" if every else "false")
+    scripts that the heavy part uses it needs the style sheets."""
+    follows = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", event).replace("EVERY", "true" if every else "false")
+    script = bare((_HERE / "calls.js").read_text(encoding="utf-8")) + follows
     return _registered(name, Source(html, "\n".join([*_texts(uses, module, ".css"), PRINTED]), script))
 
 
