@@ -47,6 +47,7 @@ from bayes_engine.table.numbers import (
     MISSING_AS_TEXT,
     SIGNS,
     Mark,
+    are_letters,
     dressed_numbers,
     identifier_among,
     is_number,
@@ -212,6 +213,8 @@ def convert_column(
         return _empty(column, bare, position)
     if read_as == "number":
         return _chosen_numbers(texts, known, decimal, absent, position)
+    if read_as == "auto" and are_letters(rest):
+        return _text(texts, missing, position)
     identifier = identifier_among(rest)
     signed = identifier is None and any(cell.startswith("+") for cell in rest)
     phone = telephone_among(rest, texts.counts[known]) if signed else None

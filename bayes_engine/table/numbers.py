@@ -153,6 +153,16 @@ def is_number(cell: str) -> bool:
     return any(style.fullmatch(dressed["body"]) for style in _STYLE.values())
 
 
+def are_letters(cells: Sequence[str]) -> bool:
+    """Whether all cells are letters of ASCII alone, as no number, no date and none of their patterns is written.
+
+    >>> are_letters(["Oslo", "may"]), are_letters(["type 2"]), are_letters(["三"])
+    (True, False, False)
+    """
+    joined = "".join(cells)
+    return joined.isascii() and joined.isalpha()
+
+
 def are_plain(cells: Sequence[str]) -> bool:
     """Whether all are numbers as a program writes them, and there are any: of many at once, in a small part of the time
     that `is_number` takes of each.

@@ -10,7 +10,7 @@ from bayes_engine.table.annotations import is_limit, numbers_among, unflagged
 from bayes_engine.table.date_forms import DATE, is_day_of_year
 from bayes_engine.table.dates import are_months
 from bayes_engine.table.notes import Note, as_missing, as_months, as_numbers, listed, note, offer
-from bayes_engine.table.numbers import is_number, mark_in_doubt, means_missing
+from bayes_engine.table.numbers import are_letters, is_number, mark_in_doubt, means_missing
 from bayes_engine.table.spellings import INVISIBLE, LOOK_ALIKE, MARKS, spelling
 from bayes_engine.table.units import scaled, units_of, usual_unit
 
@@ -37,10 +37,15 @@ def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: Mapping
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
                      "warning", column=name, n=len(kept), values=listed(list(kept)))
                 .offering(*as_missing(words if few else []))]  # fmt: skip
-    cells = list(kept)
-    half = (_days_of_year(name, cells) or _half_numbers(name, kept, position) or _half_dates(name, cells)
-            or _patterned(name, kept, position))  # fmt: skip
+    half = [] if are_letters(list(kept)) else _half(name, kept, position)
     return [*half, *_alike(name, spelled, bare, kept)]
+
+
+def _half(name: str, kept: Mapping[str, int], position: int) -> list[Note]:
+    """That a column of text may be numbers or dates, or holds patterns of them."""
+    cells = list(kept)
+    return (_days_of_year(name, cells) or _half_numbers(name, kept, position) or _half_dates(name, cells)
+            or _patterned(name, kept, position))  # fmt: skip
 
 
 def _half_numbers(name: str, kept: Mapping[str, int], position: int) -> list[Note]:

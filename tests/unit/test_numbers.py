@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bayes_engine.table import convert as converting
+from bayes_engine.table import text_notes
 from bayes_engine.table.convert import convert, convert_column
 
 
@@ -92,6 +94,24 @@ def test_long_columns_are_read_as_short_ones(monkeypatch: pytest.MonkeyPatch) ->
         with monkeypatch.context() as patched:
             patched.setattr(converting, "_LONG", 1)
             swift = convert_column(column)
+        pd.testing.assert_series_equal(swift.values, slow.values)
+        assert swift[1:] == slow[1:], cells
+
+
+LETTERS = ["Rome", "may", "May", "June", "Sept", "inf", "Infinity", "NaN", "NA", "None", "null", "e", "E", "k", "kg",
+           "USD", "true", "False", "yes", "N", "now", "today", "Mon", "AM", "UTC", "T", "Z", "Q", "one", "dozen", "XIV",
+           "D", "O", "l", "unknown", "negative", "trace"]  # fmt: skip
+"""Words of ASCII that numbers, dates and what is missing are written with, too."""
+
+
+def test_columns_of_letters_alone_are_read_as_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for cells in [*([word] for word in LETTERS), *combinations(LETTERS, 2), *combinations(LETTERS[5:14], 3)]:
+        column = pd.Series([*cells, *cells, cells[0]], name="date", dtype="str")
+        swift = convert_column(column, both=True)
+        with monkeypatch.context() as patched:
+            for module in (converting, text_notes):
+                patched.setattr(module, "are_letters", lambda cells: False)
+            slow = convert_column(column, both=True)
         pd.testing.assert_series_equal(swift.values, slow.values)
         assert swift[1:] == slow[1:], cells
 
