@@ -24,6 +24,7 @@ from bayes_engine.table.column_notes import ends_of, holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
 from bayes_engine.table.encodings import mixes_scripts, mixes_within, share_of_chinese, telling_lines
 from bayes_engine.table.grid import check_size
+from bayes_engine.table.numbers import FEW_VERSIONS
 from bayes_engine.table.spelled_cells import Spellings, distinct_spellings
 from bayes_engine.table.totals import ADDED_UP, label_of
 
@@ -161,7 +162,8 @@ class _Look:
     has."""
 
     def __init__(self, most: int) -> None:
-        self._padded, self._less, self._found = np.zeros(most, np.uint8), np.empty(most, np.uint8), np.empty(most, bool)
+        self._padded, self._found = np.zeros(most, np.uint8), np.empty(most, bool)
+        self._less = self._found.view(np.uint8)  # what is found of a byte may take its place
         self._block, self._length = self._padded, 0
         self.words = most // 64
 
@@ -335,6 +337,21 @@ _LINE = np.isin(np.arange(256), list(b"#%/="))
 """(256,) whether a line that begins with this byte is a comment or a drawn one."""
 
 
+def _ends_in_zero(data: bytes) -> bool:
+    """Whether a number of two or three decimals ends in a 0; perhaps said of more digits, at the end of a block.
+
+    >>> _ends_in_zero(b"1.9,1.10"), _ends_in_zero(b"1.9,1.105,1.0,10")
+    (True, False)
+    """
+    for start in range(0, len(data), _BLOCK):
+        some = np.frombuffer(data[max(start - 3, 0) : start + _BLOCK] + b"\n", dtype=np.uint8)
+        zero, digit = np.flatnonzero(some == ord("0")), (some >= ord("0")) & (some <= ord("9"))
+        last = zero[(zero >= 3) & digit[zero - 1] & ~digit[zero + 1]]
+        if ((some[last - 2] == ord(".")) | (some[last - 3] == ord("."))).any():
+            return True
+    return False
+
+
 class _Columns(NamedTuple):
     """The columns of a file: those of numbers typed, the others as they are written; the frame that holds them; what is
     known of the cells of words; and whether numbers show the decimal point beyond doubt."""
@@ -380,6 +397,10 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
         fractions = {name: x for name, x in numbers.items() if x.dtype.kind == "f"}
         others |= {name for name in in_doubt & fractions.keys() if (np.floor(fractions[name]) < fractions[name]).any()}
         others |= {name for name in words if not _of_strings(columns[name])}
+        distinct = {name: len(pd.unique(fractions[name])) for name in form.versions & fractions.keys()}
+        few = {name for name, n in distinct.items() if n <= FEW_VERSIONS + 1}  # NaN may be one
+        if few and _ends_in_zero(data):
+            others |= few  # 1.10 beside 1.9
         if not others:
             break
         dtypes = dtypes | dict.fromkeys(others, "str")  # a word far below: again, with all cells as they are written
@@ -392,7 +413,7 @@ def _columns(data: bytes, form: CleanForm, counted: _Counts) -> _Columns | None:
     if gaps + sum(_empty(column, spellings.get(name)) for name, column in worded.items()) != empty:
         return None
     pointed = not form.pointed <= words
-    if form.delimiter == ";" and not pointed and fractions:
+    if form.delimiter == ";" and not pointed and (fractions or form.versions):
         return None
     if not data.isascii() and _of_other_text(data, [_few(c, spellings.get(name)) for name, c in worded.items()], names):
         return None

@@ -22,7 +22,7 @@ from bayes_engine.table.encodings import mixes_within
 from bayes_engine.table.header import is_typed, is_value
 from bayes_engine.table.no_table import refuse_binary, refuse_foreign_text
 from bayes_engine.table.notes import Note
-from bayes_engine.table.numbers import MONTH_NUMBER, are_plain, means_missing, version_among
+from bayes_engine.table.numbers import MONTH_NUMBER, are_plain, may_be_versions, means_missing, version_among
 from bayes_engine.table.other_notations import as_delimited
 from bayes_engine.table.parquet_arff import is_arff
 from bayes_engine.table.tokenize import Dialect, line_end
@@ -46,12 +46,13 @@ _SIMPLE = re.compile(r"[^\W\d_][\w.-]{0,39}")
 
 class CleanForm(NamedTuple):
     """The names of the columns, the delimiter, as what those are read that hold words as far as is seen, and which of
-    the others show the decimal point beyond doubt."""
+    the others show the decimal point beyond doubt, and may be versions."""
 
     names: tuple[str, ...]
     delimiter: str
     words: dict[str, str]
     pointed: frozenset[str]
+    versions: frozenset[str]
 
 
 def form_of(data: bytes) -> CleanForm | None:
@@ -112,7 +113,8 @@ def _form_by(
              if not is_one}  # fmt: skip
     pointed = (name for name, some in zip(names, distinct, strict=True)
                if name not in words and any(map(_POINT.fullmatch, some)))  # fmt: skip
-    return CleanForm(names, delimiter, words, frozenset(pointed))
+    versions = (name for name, some in zip(names, distinct, strict=True) if may_be_versions(some))
+    return CleanForm(names, delimiter, words, frozenset(pointed), frozenset(versions))
 
 
 def _end_of_line(data: bytes, line: int) -> int:

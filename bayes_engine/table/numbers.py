@@ -378,6 +378,11 @@ FEW_VERSIONS = 30
 _VERSION = re.compile(r"\d{1,3}\.\d{1,3}")
 
 
+def may_be_versions(cells: Collection[str]) -> bool:
+    """Whether all of few distinct cells are written as versions are, without a sign and with decimals."""
+    return len(cells) <= FEW_VERSIONS and all(map(_VERSION.fullmatch, cells))
+
+
 def version_among(cells: Collection[str]) -> str | None:
     """The first of few distinct cells that ends in a 0 as no program writes a number, beside others with fewer
     decimals: 1.10 after 1.9 may be the tenth of something.
@@ -385,7 +390,7 @@ def version_among(cells: Collection[str]) -> str | None:
     >>> version_among(["1.9", "1.10"]), version_among(["1.90", "1.10"]), version_among(["1.9", "1.1"])
     ('1.10', None, None)
     """
-    if len(cells) > FEW_VERSIONS or not all(map(_VERSION.fullmatch, cells)):
+    if not may_be_versions(cells):
         return None
     decimals = [len(cell.partition(".")[2]) for cell in cells]
     ends = (c for c, n in zip(cells, decimals, strict=True) if c.endswith("0") and n == max(decimals) > min(decimals))

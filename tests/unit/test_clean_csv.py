@@ -266,6 +266,25 @@ def test_a_cell_in_doubt_far_below_leaves_its_column_to_the_rules_of_cells() -> 
     assert assert_alike(joined(rows, ",", "\n"))
 
 
+@pytest.mark.parametrize(("cell", "told"), [("1.10", True), ("1.500", True), ("1.105", False), ("", False)])
+def test_what_may_be_a_version_far_below_is_told(cell: str, told: bool) -> None:
+    rows = [["n", "version", "city"], *([str(i % 7), f"1.{i % 9 + 1}", "Oslo"] for i in range(2_000))]
+    rows[1_500][1] = cell
+    data = joined(rows, ",", "\n")
+    assert assert_alike(data)
+    assert any("if it is a code" in str(note.message) for note in read_table(data).report) == told
+
+
+def test_a_last_zero_is_seen_wherever_a_block_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of a block a 0 that more digits follow may be taken for the last; none is overlooked."""
+    whole, cells = re.compile(rb"\.\d\d?0(?!\d)"), [b"1.5", b"1.50", b"1.505", b"0.0", b"10", b"2.500"]
+    for size, some in product((1, 2, 3, 4, 5, 64), product(cells, repeat=3)):
+        monkeypatch.setattr(clean_csv, "_BLOCK", size)
+        data = b",".join(some)
+        seen, there = clean_csv._ends_in_zero(data), whole.search(data) is not None
+        assert seen == there or (seen and size < len(data))
+
+
 @pytest.mark.parametrize(("column", "cell"), [(1, "-0.0"), (3, ""), (3, "5")])
 def test_a_file_is_read_alike_whatever_pandas_makes_of_a_cell(column: int, cell: str) -> None:
     assert assert_alike(edited(520, column, cell))
@@ -405,7 +424,7 @@ def test_words_are_not_coded_where_nothing_asks_for_their_codes(monkeypatch: pyt
 def test_every_cell_in_doubt_is_seen() -> None:
     """Each string of up to five of some marks as a cell of a column of its own, twice: over the ends of blocks too."""
     cells = ["".join(cell) for n in range(6) for cell in product("07-eE. ", repeat=n)]
-    form = clean_form.CleanForm(tuple(f"x{j}" for j in range(len(cells) + 1)), ",", {}, frozenset())
+    form = clean_form.CleanForm(tuple(f"x{j}" for j in range(len(cells) + 1)), ",", {}, frozenset(), frozenset())
     row = ",".join(["1", *cells])
     doubtful = re.compile(r" |-?0[0-9]|.*[0-9][eE][0-9]|.*[eE]-[0-9]{3}")
     for rows in (1, 3):
