@@ -289,8 +289,7 @@ class Discriminant(PriorAndColumns):
         return self._with_prior(self.gaussian.scores(X))
 
     def contrasts(self, X: Table) -> Array:
-        """(n, C) for the largest of each row alone: of LDA `scores` less that of the first class, if that has a
-        prior."""
+        """(n, C) the same posterior at less cost: of LDA `scores` less that of the first class, if that has a prior."""
         prior = log(self.parts[0].p)
         return self.scores(X) if prior[0] == -np.inf else self.gaussian.contrasts(X, prior)
 

@@ -219,7 +219,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         table = self._encode(X)
         with one_thread():
             return posterior_by_block(
-                self.factor_.scores, table, len(self.classes_), self._unseen_infinity(table), RANKED
+                self.factor_.contrasts, table, len(self.classes_), self._unseen_infinity(table), RANKED
             )
 
     def predict(self, X: Any) -> NDArray[Any]:

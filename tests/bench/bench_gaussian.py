@@ -64,7 +64,7 @@ def linear() -> list[Ratio]:
     return [
         Ratio(f"LDA fit, {what} / lsqr", mine, lsqr, 0.25),
         Ratio(f"LDA predict, {what} / lsqr", predict, their_predict, 0.35),
-        Ratio(f"LDA predict_proba, {what} / lsqr", proba, their_proba, 0.6),
+        Ratio(f"LDA predict_proba, {what} / lsqr", proba, their_proba, 0.45),
     ]
 
 
