@@ -338,7 +338,8 @@ _LINE = np.isin(np.arange(256), list(b"#%/="))
 
 
 def _ends_in_zero(data: bytes) -> bool:
-    """Whether a number of two or three decimals ends in a 0; perhaps said of more digits, at the end of a block.
+    """Whether a number of two or three decimals ends in a 0. At the end of a block a number with more digits may be
+    taken for one.
 
     >>> _ends_in_zero(b"1.9,1.10"), _ends_in_zero(b"1.9,1.105,1.0,10")
     (True, False)

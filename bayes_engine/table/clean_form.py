@@ -46,7 +46,7 @@ _SIMPLE = re.compile(r"[^\W\d_][\w.-]{0,39}")
 
 class CleanForm(NamedTuple):
     """The names of the columns, the delimiter, as what those are read that hold words as far as is seen, and which of
-    the others show the decimal point beyond doubt, and may be versions."""
+    the others show the decimal point beyond doubt, and which may be versions."""
 
     names: tuple[str, ...]
     delimiter: str
