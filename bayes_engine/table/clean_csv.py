@@ -19,6 +19,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.progress import tick
+from bayes_engine.table.byte_bits import (
+    Bits,
+    ByteBlock,
+    count,
+    holds_at,
+    of_next,
+    of_previous,
+    quotes_regular,
+    rank,
+    within_quotes,
+)
 from bayes_engine.table.clean_form import CleanForm, form_of, unlike_letters
 from bayes_engine.table.column_notes import ends_of, holds_nan
 from bayes_engine.table.convert import ConvertedTable, convert
@@ -97,7 +108,7 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
     array = np.frombuffer(data, dtype=np.uint8)
     parts = -(-len(array) // _BLOCK)
     block = -(-len(array) // (64 * parts)) * 64  # as many in each part, and no more than there are
-    look = _Look(block + _AHEAD)
+    look = ByteBlock(block + _AHEAD)
     last = len(form.names) - 1
     ends = marks = returns = empty = 0
     parted = within = False  # whether a block begins after the end of a cell, or in a quoted one
@@ -119,150 +130,34 @@ def _counted(data: bytes, form: CleanForm) -> _Counts | None:
         end = stop  # where any of these is another control character, the reader will have fewer rows
         if ord("\r") in there:
             back = look.is_(ord("\r"))
-            returns += _number(back[own])
+            returns += count(back[own])
             end = stop & ~back
-            if (back & ~_next(look.is_(ord("\n"))))[own].any():
+            if (back & ~of_next(look.is_(ord("\n"))))[own].any():
                 return None
         apart, quote = stop | mark, None
         if within or ord('"') in there:
             quoted, quote = True, look.is_(ord('"'))
-            inside = _inside(quote, within)
-            if not _regular(quote, inside, apart, look.over()) or (inside & stop)[own].any():
+            inside = within_quotes(quote, within)
+            if not quotes_regular(quote, inside, apart, look.over()) or (inside & stop)[own].any():
                 return None
-            within = _at(inside, here - 1)
-            quotes_matter = quotes_matter or bool((mark & inside | quote & _next(quote))[own].any())
+            within = holds_at(inside, here - 1)
+            quotes_matter = quotes_matter or bool((mark & inside | quote & of_next(quote))[own].any())
             mark = mark & ~inside
             apart = stop | mark
-        after = _last(apart, before=parted)
-        first = after if quote is None else after | _last(quote & after)
+        after = of_previous(apart, before=parted)
+        first = after if quote is None else after | of_previous(quote & after)
         if len(doubts := _in_doubt(look, first, there)):
-            doubtful.update(np.unique(_rank(mark, doubts) + marks - last * (_rank(end, doubts) + ends)).tolist())
-        ends += _number(end[own])
-        marks += _number(mark[own])
-        empty += _number((apart & after)[own])
-        parted = _at(apart, here - 1)
+            doubtful.update(np.unique(rank(mark, doubts) + marks - last * (rank(end, doubts) + ends)).tolist())
+        ends += count(end[own])
+        marks += count(mark[own])
+        empty += count((apart & after)[own])
+        parted = holds_at(apart, here - 1)
     lines = ends + (not data.endswith(b"\n"))
     if within or data.endswith(form.delimiter.encode()) or marks != last * lines or returns not in (0, ends):
         return None
     if not doubtful <= set(range(len(form.names))):
         return None  # lines above have not the cells of the columns
     return _Counts(lines - 1, empty - returns, doubtful, quoted, quotes_matter)
-
-
-_NO_TEXT = 0xFF
-"""A byte that UTF-8 has nowhere."""
-
-Bits = NDArray[np.uint64]
-"""What holds of each of many bytes in a row: 64 in a word, the first one lowest. All that is asked of neighbours costs
-an eighth of what it does of bytes."""
-
-
-class _Look:
-    """Some bytes in a row, and which of them are what is asked for; beyond their end there are bytes that no text
-    has."""
-
-    def __init__(self, most: int) -> None:
-        self._padded, self._found = np.zeros(most, np.uint8), np.empty(most, bool)
-        self._less = self._found.view(np.uint8)  # what is found of a byte may take its place
-        self._block, self._length = self._padded, 0
-        self.words = most // 64
-
-    def at(self, block: NDArray[np.uint8]) -> None:
-        """Look at these bytes, which are as many as it looks at together, or the last."""
-        self._block, self._length = block, len(block)
-        if len(block) < len(self._padded):
-            self._padded[: len(block)], self._padded[len(block) :] = block, _NO_TEXT
-            self._block = self._padded
-
-    def over(self) -> Bits | None:
-        """Where the bytes are over; None where they may not be."""
-        return None if self._block is not self._padded else self.is_(_NO_TEXT)
-
-    def _packed(self) -> Bits:
-        return np.packbits(self._found, bitorder="little").view("<u8")
-
-    def is_(self, byte: int) -> Bits:
-        np.equal(self._block, np.uint8(byte), out=self._found)
-        return self._packed()
-
-    def below(self, byte: int) -> Bits:
-        np.less(self._block, np.uint8(byte), out=self._found)
-        return self._packed()
-
-    def digit(self) -> Bits:
-        np.less(np.subtract(self._block, np.uint8(ord("0")), out=self._less), np.uint8(10), out=self._found)
-        return self._packed()
-
-    def e(self) -> Bits:
-        np.equal(np.bitwise_or(self._block, np.uint8(32), out=self._less), np.uint8(ord("e")), out=self._found)
-        return self._packed()
-
-
-def _number(bits: Bits) -> int:
-    return int(np.bitwise_count(bits).sum(dtype=np.int64))
-
-
-def _at(bits: Bits, place: int) -> bool:
-    return bool(bits[place // 64] >> np.uint64(place % 64) & np.uint64(1))
-
-
-def _last(bits: Bits, before: bool = False) -> Bits:
-    """Whether it held of the byte before each; `before` of the one before all.
-
-    >>> _last(np.array([1 << 63 | 2, 1], dtype=np.uint64)).tolist()
-    [4, 3]
-    """
-    shifted = bits << np.uint64(1)
-    shifted[1:] |= bits[:-1] >> np.uint64(63)
-    shifted[0] |= np.uint64(before)
-    return shifted
-
-
-def _next(bits: Bits, beyond: bool = False) -> Bits:
-    """Whether it holds of the byte after each; `beyond` of the one after all.
-
-    >>> _next(np.array([4, 3], dtype=np.uint64)).tolist() == [1 << 63 | 2, 1]
-    True
-    """
-    shifted = bits >> np.uint64(1)
-    shifted[:-1] |= bits[1:] << np.uint64(63)
-    shifted[-1] |= np.uint64(beyond) << np.uint64(63)
-    return shifted
-
-
-def _rank(bits: Bits, places: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Of how many bytes before these it holds."""
-    each = np.bitwise_count(bits).astype(np.int64)
-    word, within = places // 64, (np.uint64(1) << (places % 64).astype(np.uint64)) - np.uint64(1)
-    return (np.cumsum(each) - each)[word] + np.bitwise_count(bits[word] & within)
-
-
-def _inside(quote: Bits, within: bool) -> Bits:
-    """For every byte whether, after it, a quoted cell goes on; `within` one before the first: the parity of all quotes
-    up to each byte.
-
-    >>> [bin(w) for w in _inside(np.array([0b11010], dtype=np.uint64), False).tolist()][0][-5:]
-    '10110'
-    """
-    bits = quote.copy()
-    for n in (1, 2, 4, 8, 16, 32):
-        bits ^= bits << np.uint64(n)
-    odd = np.bitwise_xor.accumulate(np.append(np.uint64(within), bits[:-1] >> np.uint64(63)))
-    return bits ^ (np.uint64(0) - odd)  # all bits, where an odd number of quotes was before
-
-
-def _regular(quote: Bits, inside: Bits, apart: Bits, over: Bits | None) -> bool:
-    """Whether every quote begins a cell, ends one, or is one of two within it; and no quoted cell is empty. (`inside`
-    is the state after each byte, `over` what lies beyond the end of the text; what begins in the last bytes is seen in
-    the next block.)"""
-    opening, free = quote & inside, apart & ~inside
-    closing, after = quote & ~inside, apart | quote
-    if over is not None:
-        after |= over
-    if (opening & ~_last(free | closing, before=True)).any() or (closing & ~_next(after, beyond=True)).any():
-        return False
-    both = opening & _next(closing)
-    return not (both.any() and (_last(free) & both & _next(_next(after & ~quote))).any())
 
 
 def _beyond_ascii(cells: Sequence[str] | pd.Series) -> set[str]:
@@ -295,23 +190,23 @@ _SOME = 100_000
 """Bytes that are all among the telling lines, where they are beyond ASCII."""
 
 
-def _in_doubt(look: _Look, first: Bits, there: frozenset[int]) -> NDArray[np.intp]:
+def _in_doubt(look: ByteBlock, first: Bits, there: frozenset[int]) -> NDArray[np.intp]:
     """Where a cell, of which this is the `first` byte, begins with a blank or a zero before digits, or a number has a
     power that may be a code or beyond a float64, or dozens of digits: places within such cells. (What begins in the
     last bytes is seen in the next block; of the marks that are not `there` none is looked for.)"""
     digit = look.digit()
-    after_e = _last(look.is_(ord("e")) if ord("E") not in there else look.e())
-    digit_next, doubtful = _next(digit), after_e & digit
+    after_e = of_previous(look.is_(ord("e")) if ord("E") not in there else look.e())
+    digit_next, doubtful = of_next(digit), after_e & digit
     if doubtful.any():
-        doubtful &= _last(_last(digit))
+        doubtful &= of_previous(of_previous(digit))
     signed = after_e & ~digit & digit_next
     if signed.any():
-        second = _next(digit_next)
-        if (signed := signed & second & _next(second)).any():
+        second = of_next(digit_next)
+        if (signed := signed & second & of_next(second)).any():
             doubtful |= signed & look.is_(ord("-"))
-    longer = digit & digit_next & (first | _last(first & ~digit))  # two digits first, or after what may be a minus
+    longer = digit & digit_next & (first | of_previous(first & ~digit))  # two digits, first or after a minus
     if longer.any() and (leading := longer & look.is_(ord("0"))).any():
-        doubtful |= leading & (first | _last(look.is_(ord("-"))))
+        doubtful |= leading & (first | of_previous(look.is_(ord("-"))))
     if ord(" ") in there:
         doubtful |= first & look.is_(ord(" "))
     half = digit.view("<u4") == 0xFFFFFFFF  # of 63 digits in a row, wherever they begin, there is one

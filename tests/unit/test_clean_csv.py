@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table import clean_csv, clean_form, spelled_cells
+from bayes_engine.table.byte_bits import within_quotes
 from bayes_engine.table.clean_csv import read_clean
 from bayes_engine.table.encodings import telling_lines
 from bayes_engine.table.header import is_typed, is_value
@@ -200,7 +201,7 @@ def test_the_state_within_quotes_is_found_of_many_bytes_at_once() -> None:
         quote = rng.random(n) < 0.3
         for within in (False, True):
             packed = np.packbits(np.pad(quote, (0, -n % 64)), bitorder="little").view("<u8")
-            bits = np.unpackbits(clean_csv._inside(packed, within).view(np.uint8), count=n, bitorder="little")
+            bits = np.unpackbits(within_quotes(packed, within).view(np.uint8), count=n, bitorder="little")
             assert (bits == np.logical_xor.accumulate(quote) ^ within).all()
 
 
