@@ -704,3 +704,17 @@ def test_the_evidence_of_columns_is_one_table_and_what_was_not_found_is_listed()
     assert "Looked for, and not found: " in captions and "taken care of by" in captions
     shown = [frame.value for frame in at.dataframe if "column" in frame.value]
     assert any(frame["column"].tolist() == [*columns] for frame in shown)
+
+
+def test_beneath_a_warning_of_the_reader_nothing_else_is_to_be_mended():
+    chance = random.Random(1)
+    rows = ["size,kind,y"]
+    for _ in range(300):
+        y = chance.choice(("no", "yes"))
+        rows.append(f"{chance.choice(('large', 'small'))},{chance.choice((y, 'other'))},{y}")
+    clean = "\n".join(rows) + "\n"
+    for text, said in ((clean, "nothing to mend"), (clean + "# by hand\n", "nothing else to mend")):
+        at = opened("data")
+        at.file_uploader(key="upload_file").set_value(("sizes.csv", text.encode(), "text/csv")).run()
+        assert not at.exception
+        assert [m.value for m in at.markdown if "to mend" in m.value] == [f"**:green[:material/check_circle:] {said}**"]

@@ -16,7 +16,8 @@ from bayes_engine.language import Listing, Message, _
 from bayes_engine.numerals import plain
 from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding, Nats
 from pages import active
-from pages.active import units, words
+from pages.active import files, units, words
+from pages.active.files import TABLE
 from pages.components.tables import with_screen_names
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
@@ -65,11 +66,12 @@ def examine(table: active.TableInUse) -> None:
 def _summary(table: active.TableInUse, examination: Examined) -> None:
     """How much was found, and how much was looked for and not found."""
     counts = Counter(f.severity for f in examination.open)
+    nothing = _("nothing else to mend") if _is_reading_doubtful() else _("nothing to mend")
     counted = [
         f"{wording.ICONS[severity]} {wording.severity(severity, counts[severity])}"
         for severity in SEVERITIES
         if counts[severity]
-    ] or [":green[:material/check_circle:] " + _("nothing to mend")]
+    ] or [f":green[:material/check_circle:] {nothing}"]
     passed = _("{n} checks found nothing").format(n=len(examination.passed))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="doctor_summary"):
         for part in counted:
@@ -83,6 +85,12 @@ def _summary(table: active.TableInUse, examination: Examined) -> None:
     if examination.left:
         left = _("Of the columns the first {n} were looked at; {left} more were not.")
         st.caption(left.format(n=len(examination.report.features), left=f"{examination.left:,}"))
+
+
+def _is_reading_doubtful() -> bool:
+    """Whether above the table something of its file is said with a warning."""
+    upload = files.in_use(TABLE, current())
+    return upload is not None and any(note.severity == "warning" for note in upload.reading.report)
 
 
 def _checked(table: active.TableInUse, examination: Examined) -> None:
