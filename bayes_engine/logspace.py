@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+FAR = 200.0
+"""Log-odds whose rounding is no more than that of the sums which they are the difference of."""
+
 
 def log(p: Array | float) -> Array:
     """Natural logarithm with log 0 = -inf and no warning."""
@@ -47,6 +50,26 @@ def normalize(joint: Array, top: Array | None = None, out: Array | None = None) 
     np.exp(p, out=p)
     total = p.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(p, total, out=p, where=True if bounded else total > 0))
+
+
+def normalize_odds(posterior: Array) -> bool:
+    """P(c|x) into `posterior` (n, C), which holds log-odds against the first class in all columns but its first: at two
+    thirds of the cost of `normalize`. False, and nothing is written, where a class is far above the first, or log-odds
+    are undefined.
+
+    >>> p = np.array([[np.nan, -1.0]])
+    >>> normalize_odds(p), p.round(4).tolist()
+    (True, [[0.7311, 0.2689]])
+    """
+    odds = posterior[:, 1:]
+    if not odds.size or not odds.max() <= FAR:  # false where it is NaN, too
+        return False
+    np.exp(odds, out=odds)
+    total = odds.sum(axis=1)
+    total += 1.0
+    np.divide(1.0, total, out=posterior[:, 0])
+    odds *= posterior[:, :1]
+    return True
 
 
 def log_normalize(joint: Array) -> Array:

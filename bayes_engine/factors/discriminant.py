@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +60,33 @@ class JointGaussian(Factor):
         for rows, known in _patterns(values):
             there = values[rows] if len(known) == values.shape[1] else values[rows][:, known]
             yield rows, known, there - self.centre[known]
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    """Scores of k classes that are linear in the numbers of a row without a missing or far cell, x·w − shift, by
+    `weights` w (d, k) and `shift` (k, 1); or (x − origin)·w − shift. `reach` is the sum of squares below which a block
+    has no other row."""
+
+    weights: Array
+    shift: Array
+    origin: Array | None
+    reach: float
+
+    def against_first(self, log_prior: Array) -> LinearScores:
+        """Those of every other class less that of the first, with log prior (C,)."""
+        weights = np.ascontiguousarray(self.weights[:, 1:] - self.weights[:, :1])
+        over = (log_prior[1:] - log_prior[0])[:, None]
+        return replace(self, weights=weights, shift=self.shift[1:] - self.shift[:1] - over)
+
+    def write(self, block: Array, out: Array) -> bool:
+        """Write the scores of a block of rows (m, d) into `out` (k, m). False, and nothing is written, where a cell may
+        be missing or far out."""
+        if not squares(block) < self.reach:
+            return False
+        product = (block if self.origin is None else block - self.origin) @ self.weights
+        np.subtract(product.T, self.shift, out=out)
+        return True
 
 
 @dataclass(frozen=True)
@@ -117,35 +144,27 @@ class LinearFactor(JointGaussian):
 
     def scores(self, X: Table) -> Array:
         """(n, C) what of log N depends on the class; −inf throughout where a row is too far out for any density."""
-        return self._scored(X, None)
-
-    def contrasts(self, X: Table, log_prior: Array) -> Array:
-        """(n, C) `scores` plus log prior (C,), less those of the first class, in one product less; −inf throughout
-        where a row is too far out."""
-        return self._scored(X, (log_prior[1:] - log_prior[0])[:, None])
-
-    def _scored(self, X: Table, over_first: Array | None) -> Array:
-        values, out, w = self._values(X), np.empty((len(self.apart), X.n)), self.weights
-        near = (np.abs(w) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
-        shift = (w * (0.5 * self.apart + (self.centre if near else 0.0))).sum(axis=1)[:, None]
-        own = out
-        if over_first is not None:
-            own, w, shift, out[0] = out[1:], w[1:] - w[:1], shift[1:] - shift[:1] - over_first, 0.0
-        w, reach = np.ascontiguousarray(w.T), _reach(self.covariance)
-        product = np.empty((min(BLOCK, X.n), len(own)))
+        values, out = self._values(X), np.empty((len(self.apart), X.n))
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in slices(X.n, BLOCK):
-                block = values[rows]
-                if squares(block) < reach:
-                    there = np.matmul(block if near else block - self.centre, w, out=product[: len(block)])
-                    np.subtract(there.T, shift, out=own[:, rows])
-                    continue
-                linear, rest = self._evaluate(block)
-                if over_first is not None:
-                    linear -= linear[:1]
-                    linear[1:] += over_first
-                out[:, rows] = np.where(np.isneginf(rest), -np.inf, linear)
+                if not self._of_near_rows.write(values[rows], out[:, rows]):
+                    linear, rest = self._evaluate(values[rows])
+                    out[:, rows] = np.where(np.isneginf(rest), -np.inf, linear)
         return out.T
+
+    def log_odds(self, X: Table, log_prior: Array, out: Array) -> bool:
+        """Write into `out` (n, C − 1) the log-odds of every other class against the first, with log prior (C,): one
+        product less than `scores` takes. False where a cell is missing or far out, and `scores` is to be asked."""
+        values, odds = self._values(X), self._of_near_rows.against_first(log_prior)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return all(odds.write(values[rows], out[rows].T) for rows in slices(X.n, BLOCK))
+
+    @cached_property
+    def _of_near_rows(self) -> LinearScores:
+        near = (np.abs(self.weights) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
+        middles = 0.5 * self.apart + (self.centre if near else 0.0)
+        shift = (self.weights * middles).sum(axis=1)[:, None]
+        return LinearScores(self.weights.T.copy(), shift, None if near else self.centre, _reach(self.covariance))
 
     def _evaluate(self, values: Array) -> tuple[Array, Array]:
         """(C, n) the terms that depend on the class, summed, and (n,) the others."""
@@ -195,11 +214,9 @@ class QuadraticFactor(JointGaussian):
         """(n, C) log N without its constant; −inf where a row is too far out for any density."""
         return self._blockwise(X, 0.0)
 
-    def contrasts(self, X: Table, log_prior: Array) -> Array:
-        """(n, C) `scores` plus log prior (C,): each class has a product of its own."""
-        joint = self.scores(X).T
-        joint += log_prior[:, None]
-        return joint.T
+    def log_odds(self, _X: Table, _log_prior: Array, _out: Array) -> bool:
+        """As `LinearFactor` has it; here nothing is saved by them."""
+        return False
 
     def chain(self, X: Table, order: Sequence[str]) -> Iterator[tuple[Row, Array]]:
         """One row a column: log p(x_j | the columns before it in `order`, c); their sum is log N."""
@@ -288,10 +305,11 @@ class Discriminant(PriorAndColumns):
         """(n, C) the joint without what all classes share: the same posterior."""
         return self._with_prior(self.gaussian.scores(X))
 
-    def contrasts(self, X: Table) -> Array:
-        """(n, C) the same posterior at less cost: of LDA `scores` less that of the first class, if that has a prior."""
+    def log_odds(self, X: Table, out: Array) -> bool:
+        """Write into `out` (n, C − 1) log P(c|x)/P(c_1|x) of every other class; False where `scores` is to be asked: of
+        QDA, or where the first class has no prior, or a cell is missing or far out."""
         prior = log(self.parts[0].p)
-        return self.scores(X) if prior[0] == -np.inf else self.gaussian.contrasts(X, prior)
+        return bool(prior[0] > -np.inf) and self.gaussian.log_odds(X, prior, out)
 
 
 def _patterns(values: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:

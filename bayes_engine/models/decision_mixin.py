@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import UndefinedPosterior
 from bayes_engine.ledger import Status
-from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.logspace import Array, log_normalize, normalize, normalize_odds
 from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.matrix import slices
 
@@ -140,16 +140,29 @@ def leading(joint: Array, error: float = 0.0) -> tuple[NDArray[Any], NDArray[np.
 
 
 def posterior_by_block(
-    joint_of: Callable[[Table], Array], X: Table, classes: int, without: NDArray[np.bool_], at_once: int
+    joint_or_odds: Callable[[Table, Array], Array | None],
+    X: Table,
+    classes: int,
+    without: NDArray[np.bool_],
+    at_once: int,
 ) -> Array:
-    """(n, C) P(c|x) from `joint_of` (m, C) so many rows `at_once`, which stay in the cache until they are a posterior.
+    """(n, C) P(c|x), so many rows `at_once`, which stay in the cache until they are a posterior. `joint_or_odds` gives
+    the joint (m, C) of rows, or None where it wrote log-odds against the first class into what it was given (m, C − 1).
     Raises UndefinedPosterior, naming the rows, where there is none, or they are known to be `without` (n,) one."""
     posterior = np.empty((classes, X.n))
     for rows in slices(X.n, at_once):
-        joint = joint_of(X.take(rows))
+        into = posterior[:, rows].T
+        joint = joint_or_odds(X.take(rows), into[:, 1:])
+        if joint is not None:
+            with np.errstate(invalid="ignore"):
+                np.subtract(joint[:, 1:], joint[:, :1], out=into[:, 1:])
+        if normalize_odds(into):
+            continue
+        if joint is None:
+            into[:, 0], joint = 0.0, into
         top = joint.max(axis=1, keepdims=True)
         without[rows] |= top[:, 0] == -np.inf
-        normalize(joint, top, out=posterior[:, rows].T)
+        normalize(joint, top, out=into)
     refuse_undefined(without)
     return posterior.T
 

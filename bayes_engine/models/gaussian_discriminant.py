@@ -219,16 +219,19 @@ class GaussianDiscriminant(GenerativeClassifier):
         table = self._encode(X)
         with one_thread():
             return posterior_by_block(
-                self.factor_.contrasts, table, len(self.classes_), self._unseen_infinity(table), RANKED
+                self._joint_or_odds, table, len(self.classes_), self._unseen_infinity(table), RANKED
             )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
         table = self._encode(X)
         index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), ~self._unseen_infinity(table)
+        room = np.zeros((len(self.classes_), min(table.n, RANKED))).T  # of the first class it stays 0
         with one_thread():
             for rows in slices(table.n, RANKED):
-                index[rows], alone = leading(self.factor_.contrasts(table.take(rows)))
+                few = table.take(rows)
+                joint = self._joint_or_odds(few, room[: few.n, 1:])
+                index[rows], alone = leading(room[: few.n] if joint is None else joint)
                 clear[rows] &= alone
         self._rank_rest(table, index, clear)
         return self._named(index)
@@ -255,6 +258,10 @@ class GaussianDiscriminant(GenerativeClassifier):
     def _joint_of(self, X: Table) -> Array:
         with one_thread():
             return self.factor_.scores(X)
+
+    def _joint_or_odds(self, X: Table, out: Array) -> Array | None:
+        """As `posterior_by_block` asks for it."""
+        return None if self.factor_.log_odds(X, out) else self.factor_.scores(X)
 
     def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
         return self.factor_.rows(X if given is None else X.hiding(given))

@@ -220,7 +220,9 @@ class NaiveBayes(GenerativeClassifier):
 
     def predict_proba(self, X: Any) -> Array:
         table = self._encode(X)
-        return posterior_by_block(self._joint_of, table, len(self.classes_), table.infinite(), self._at_once)
+        return posterior_by_block(
+            lambda few, _odds: self._joint_of(few), table, len(self.classes_), table.infinite(), self._at_once
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         table = self._encode(X)

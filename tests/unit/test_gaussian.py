@@ -285,13 +285,17 @@ def test_NF04_what_all_classes_share_drowns_no_posterior(model: Any, far: float,
 @BOTH
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 @pytest.mark.parametrize("priors", ["empirical", [0.0, 0.4, 0.6]])
-def test_labels_need_no_posterior_and_are_those_of_it(model: Any, priors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayes_engine.factors.discriminant.BLOCK", 64)
+@pytest.mark.parametrize("apart", [0.5, 40.0])
+def test_labels_need_no_posterior_and_are_those_of_it(
+    model: Any, priors: Any, apart: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayes_engine.factors.discriminant.BLOCK", 16)
+    monkeypatch.setattr("bayes_engine.models.gaussian_discriminant.RANKED", 48)
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, 200)
-    X = rng.normal(size=(200, 4)) + 5.0 + 0.5 * y[:, None] * [1, 0, -1, 2]
+    X = rng.normal(size=(200, 4)) + 5.0 + apart * y[:, None] * [1, 0, -1, 2]
     fitted = model(priors=priors).fit(X, y)
-    X[64::17, 1] = np.nan  # these share no block with all others
+    X[64:170:17, 1] = np.nan  # of the rows that are ranked together some have all cells, some all but in the last block
     X[70], X[140] = np.nan, 1e9
     best = fitted.predict_joint_log_proba(X).argmax(axis=1)
     assert fitted.predict(X).tolist() == best.tolist() == fitted.predict_proba(X).argmax(axis=1).tolist()

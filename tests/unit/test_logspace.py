@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayes_engine.logspace import exp, log, log_normalize, log_sum, normalize
+from bayes_engine.logspace import exp, log, log_normalize, log_sum, normalize, normalize_odds
 
 
 def test_NF05_posteriors_a_hundred_thousand_nats_down() -> None:
@@ -29,3 +29,21 @@ def test_log_and_exp_of_the_edges() -> None:
 def test_log_normalize_is_the_log_of_normalize() -> None:
     joint = np.array([[-3.0, -1.0, -np.inf], [-800.0, -801.0, -802.0]])
     np.testing.assert_allclose(log_normalize(joint), log(normalize(joint)), rtol=1e-12)
+
+
+def test_log_odds_against_the_first_class_give_the_same_posterior() -> None:
+    rng = np.random.default_rng(0)
+    joint = rng.normal(scale=20.0, size=(500, 4))
+    joint[:3] = [[0.0, -np.inf, 0.0, -np.inf], [-7.0, 143.0, 193.0, -900.0], [0.0, 0.0, 0.0, 0.0]]
+    posterior = joint - joint[:, :1]
+    assert normalize_odds(posterior)
+    np.testing.assert_allclose(posterior, normalize(joint), rtol=1e-13, atol=0.0)
+    np.testing.assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize("odds", [[-1.0, 201.0], [np.inf, 0.0], [np.nan, 0.0], [-1.0, np.nan], []])
+def test_log_odds_that_are_too_large_or_undefined_are_left_alone(odds: list[float]) -> None:
+    posterior = np.array([[0.5, *odds], [0.5, *(0.0 for _ in odds)]])
+    before = posterior.copy()
+    assert not normalize_odds(posterior)
+    np.testing.assert_array_equal(posterior, before)
