@@ -19,8 +19,16 @@ PAGES = "pages.shell.run"
 """What the pages need beside their frame, and with it the engine; a name, for the library does not import the pages."""
 UNUSED = ("scipy.stats", "numpy.f2py")
 """What scikit-learn and SciPy import, and the first page uses nothing of: a third of the time."""
-OTHERS = ("scipy.stats", "scipy.optimize", "sklearn.model_selection", "sklearn.linear_model", "sklearn.pipeline")
-"""What the engine imports where it is used, which on the app's first page is nowhere."""
+OTHERS = (
+    "scipy.stats",
+    "scipy.optimize",
+    "scipy.cluster.hierarchy",
+    "sklearn.model_selection",
+    "sklearn.linear_model",
+    "sklearn.pipeline",
+    "pages.active.quantity_choices",
+)
+"""What engine and pages import where it is used, which on the app's first page is nowhere."""
 TURN = 0.001
 """Seconds after which the import lets another thread in, which answers a browser meanwhile; Python's own 5 ms are felt
 in an answer of many parts."""

@@ -12,8 +12,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.lessons.lesson_format import AskedQuantity, Lesson
 from bayes_engine.workbench.lessons.lesson_list import MOST
-from pages.active import lesson_in_use, own_lessons, quantity_choices
-from pages.active.on_screen import answer_in_use
+from pages.active import lesson_in_use, own_lessons
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import change, current, goes_to, link_token, use_session_language
@@ -80,6 +79,9 @@ def _inside(here: str) -> None:
 
 def _asked() -> AskedQuantity | None:
     """The choice of a quantity and of its arguments, with its value in this state; None where it has none here."""
+    from pages.active import quantity_choices  # the first page is imported without what derives them
+    from pages.active.on_screen import answer_in_use
+
     names = quantity_choices.quantity_names()
     quantity = str(st.selectbox(_("The answer is"), list(names), format_func=names.__getitem__, key="add_quantity"))
     chosen: dict[str, Any] = {}

@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from bayes_engine.logspace import Array
 from bayes_engine.models.semi_naive import SemiNaive
@@ -204,6 +202,9 @@ def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[st
 def clustered(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> list[str]:
     """The names with those that say much of each other side by side: the leaves of average linkage, in their best
     order (Bar-Joseph, Gifford & Jaakkola 2001)."""
+    from scipy.cluster.hierarchy import leaves_list, linkage  # a tenth of what the first page is imported in
+    from scipy.spatial.distance import squareform
+
     if len(names) < 3:
         return list(names)
     nats = map_of(pairs, names, overall=overall).nats
