@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -180,13 +181,16 @@ def _ink(dependences: DependenceMap, place: tuple[int, int], dark: bool) -> str:
     return INK[not dark] if strong else INK[dark]
 
 
+_rgb = cache(hex_to_rgb)
+
+
 def tint(share: float, *, dark: bool) -> str:
     """A ground for a number, from −1 (rust) over 0 (nothing) to 1 (violet).
 
     >>> tint(0.5, dark=False), tint(0.0, dark=False)
     ('rgba(122,95,168,0.225)', 'rgba(122,95,168,0.000)')
     """
-    red, green, blue = hex_to_rgb(SCALE[dark][2] if share >= 0 else MUTED["cost"])
+    red, green, blue = _rgb(SCALE[dark][2] if share >= 0 else MUTED["cost"])
     return f"rgba({red},{green},{blue},{0.45 * min(abs(share), 1.0):.3f})"
 
 

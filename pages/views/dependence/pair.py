@@ -158,9 +158,9 @@ def _table_of(table: active.FittableTable, cells: Contingency, c: int, cell: tup
 
 def _terms(cells: Contingency, c: int) -> list[list[Tint]]:
     """The terms of a class, tinted by their size."""
-    most, on_dark = float(abs(cells.terms).max()) or 1.0, dark()
+    most, on_dark, unit = float(abs(cells.terms).max()) or 1.0, dark(), units.evidence(1.0)
     return [
-        [Tint(signed(units.evidence(v), 4) if v else "0", tint(v / most, dark=on_dark)) for v in row]
+        [Tint(signed(v * unit, 4) if v else "0", tint(v / most, dark=on_dark)) for v in row]
         for row in cells.terms[c].tolist()
     ]
 
