@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from bayes_engine import NaiveBayes, Schema, Status
+from bayes_engine.errors import PrecisionLost
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.logspace import log_normalize
 from bayes_engine.models.base import GenerativeClassifier
@@ -303,7 +304,10 @@ def test_leave_one_out_is_a_refit_without_the_row(case: Case, name: str, weighed
 @given(cases(), model_names, st.integers(1, 6))
 def test_leave_one_out_of_some_rows_is_some_of_leave_one_out(case: Case, name: str, k: int) -> None:
     model = model_of(name).fit(case.X, case.y)
-    some = model.leave_one_out_log_proba(case.X[:k], case.y[:k])
+    try:
+        some = model.leave_one_out_log_proba(case.X[:k], case.y[:k])
+    except PrecisionLost:  # one row has nearly all squares of its class, and the rest are not there to be summed anew
+        reject()
     close(some, model.leave_one_out_log_proba(case.X, case.y)[:k], 1e-6)
 
 
