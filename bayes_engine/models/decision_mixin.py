@@ -12,7 +12,7 @@ from bayes_engine.errors import UndefinedPosterior
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize, normalize, normalize_odds
 from bayes_engine.table.encode import Table, code_dtype
-from bayes_engine.table.matrix import slices
+from bayes_engine.table.matrix import Matrix, slices
 
 if TYPE_CHECKING:
     from bayes_engine.decision.loss import Decision, LossMatrix
@@ -153,11 +153,12 @@ def posterior_by_block(
     for rows in slices(X.n, at_once):
         into = posterior[:, rows].T
         joint = joint_or_odds(X.take(rows), into[:, 1:])
-        if joint is not None:
-            with np.errstate(invalid="ignore"):
-                np.subtract(joint[:, 1:], joint[:, :1], out=into[:, 1:])
-        if normalize_odds(into):
-            continue
+        if isinstance(X, Matrix):  # products, whose last digit hangs on the other rows; else it is the ledger's
+            if joint is not None:
+                with np.errstate(invalid="ignore"):
+                    np.subtract(joint[:, 1:], joint[:, :1], out=into[:, 1:])
+            if normalize_odds(into):
+                continue
         if joint is None:
             into[:, 0], joint = 0.0, into
         top = joint.max(axis=1, keepdims=True)
