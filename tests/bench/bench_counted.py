@@ -49,8 +49,8 @@ def numbers() -> tuple[np.ndarray, np.ndarray]:
 CASES: dict[str, tuple[Callable[[], tuple[Any, np.ndarray]], dict[str, float]]] = {
     "CategoricalNB": (categories, {"fit": 0.10, "predict_proba": 0.12}),
     "GaussianNB": (numbers, {"fit": 0.25, "predict": 0.15}),
-    "MultinomialNB": (texts, {"fit": 0.5, "predict": 0.5}),
-    "ComplementNB": (texts, {"fit": 0.5, "predict": 0.5}),
+    "MultinomialNB": (texts, {"fit": 0.5, "predict": 0.5, "predict_proba": 0.5}),
+    "ComplementNB": (texts, {"fit": 0.5, "predict": 0.5, "predict_proba": 0.5}),
     "BernoulliNB": (texts, {"fit": 0.3, "predict": 0.4}),
 }
 MEMORY = 0.5
