@@ -202,11 +202,11 @@ def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[st
 def clustered(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> list[str]:
     """The names with those that say much of each other side by side: the leaves of average linkage, in their best
     order (Bar-Joseph, Gifford & Jaakkola 2001)."""
-    from scipy.cluster.hierarchy import leaves_list, linkage  # a tenth of what the first page is imported in
-    from scipy.spatial.distance import squareform
-
     if len(names) < 3:
         return list(names)
+    from scipy.cluster.hierarchy import leaves_list, linkage  # a tenth of what the first page would import
+    from scipy.spatial.distance import squareform
+
     nats = map_of(pairs, names, overall=overall).nats
     both = np.fmax(nats, nats.T)
     distance = np.nanmax(both) - np.nan_to_num(both)
