@@ -18,6 +18,7 @@ from bayes_engine.factors.fixed_point import (
     FixedPointArgmax,
     FixedPointTables,
     argmax_in_fixed_point,
+    posterior_in_fixed_point,
     tables_in_fixed_point,
 )
 from bayes_engine.factors.gaussian import GaussianLeaf
@@ -49,9 +50,20 @@ class PriorAndColumns(Product):
 
     def argmax_in_fixed_point(self, X: Table) -> FixedPointArgmax | None:
         """The largest class of each row, in fixed point; None where that cannot be."""
+        linear = self._linear(X)
+        return None if linear is None else argmax_in_fixed_point(*linear)
+
+    def posterior_in_fixed_point(self, X: Table) -> Array | None:
+        """(n, C) P(c|x), in fixed point; None where that cannot be."""
+        linear = self._linear(X)
+        return None if linear is None else posterior_in_fixed_point(*linear)
+
+    def _linear(self, X: Table) -> tuple[Matrix, Array, Array] | None:
+        """The rows, weights (C, V) and bias (C,) of a joint that is linear in the terms; None where it is not."""
         terms = self.parts[-1]
-        assert isinstance(terms, TermColumns)
-        return terms.argmax_in_fixed_point(X, self._with_prior(np.zeros((1, len(terms.present))))[0])
+        assert isinstance(X, Matrix) and isinstance(terms, TermColumns)
+        prior = self._with_prior(np.zeros((1, len(terms.present))))[0]
+        return None if terms.linear is None else (X, terms.linear[0], terms.linear[1] + prior)
 
     def _with_prior(self, columns: Array) -> Array:
         total = columns.T  # (C, n), ours
@@ -266,13 +278,13 @@ class TermColumns(Factor):
             joint[_linear(X, *self._never) > 1e-12] = -np.inf
         return joint.T
 
-    def argmax_in_fixed_point(self, X: Table, prior: Array) -> FixedPointArgmax | None:
-        """As in `fixed_point`, with log `prior` (C,) added; None where a term is impossible in a class, too."""
-        assert isinstance(X, Matrix)
+    @property
+    def linear(self) -> tuple[Array, Array] | None:
+        """(C, V) weights and (C,) bias, where the sum is W x + b; None where a term is impossible in a class, or some
+        are integrated out."""
         if self.among is not None or self._never is not None:
             return None
-        weight = self.present if self.absent is None else self.present - self.absent
-        return argmax_in_fixed_point(X, weight, self._finite[1] + prior)
+        return self.present if self.absent is None else self.present - self.absent, self._finite[1]
 
     def log_likelihood(self, stats: SufficientStatistics) -> float:
         assert stats.terms is not None

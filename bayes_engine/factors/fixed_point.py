@@ -1,21 +1,22 @@
-"""Which class is the largest, for rows of counts or of look-ups: sums in fixed point, two classes in a machine word.
+"""Which class is the largest, for rows of counts or of look-ups, and the posterior of counts: sums in fixed point.
 
-SciPy's product of a CSR matrix with one vector takes a third of the time of its product with several. So each class's
-log terms, less those of the first class, are rounded to multiples of 2⁻ᑫ, and two classes share a word w = high·2³² +
-low: Σ_v x_v w_v holds both sums, exactly. Whether rounding can have changed the winner is known for each row; where it
-can, the row is left to the exact sum.
+SciPy's product of a CSR matrix of whole numbers with one vector of them takes a quarter of the time of its product with
+several of floats. So each class's log terms, less those of the first class, are rounded to multiples of 2⁻ᑫ. For the
+largest class two share a word w = high·2³² + low: Σ_v x_v w_v holds both sums, exactly. Whether rounding can have
+changed the winner is known for each row; where it can, the row is left to the exact sum. For the posterior each class
+has a word to itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, normalize, normalize_odds
 from bayes_engine.table.matrix import Matrix
 
 MOST_CLASSES = 5
@@ -24,6 +25,10 @@ HALF = 2**30
 """What a sum may come to in half a word, with a bit to spare."""
 BITS, LEAST_BITS = 24, 8
 """Bits behind the point; with fewer than the second number too many rows are close."""
+WHOLE = 2**62
+"""What a sum may come to in a word."""
+WHOLE_BITS, LEAST_WHOLE_BITS = 52, 40
+"""Bits behind the point of a whole word; with fewer than the second number a sum of floats may be closer."""
 
 
 class FixedPointTables(NamedTuple):
@@ -72,34 +77,75 @@ def argmax_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> FixedPointAr
     """argmax_c of W x + b for rows of whole numbers, `weight` (C, V) and `bias` (C,). None where this way is none: for
     dense rows, fewer cells than weights, fractions, infinite weights, many classes, counts too large for half a word.
     """
-    classes = len(weight)
-    if not sparse.issparse(X.values) or not 2 <= classes <= MOST_CLASSES or X.values.nnz < weight.size:
-        return None
-    if X.above is None and np.result_type(X.values.data, np.int64) != np.int64:
-        return None
-    over = weight[1:] - weight[0]
-    reach = float(np.abs(over).max())
-    if not np.isfinite(reach):
+    over, reach = _differences(X, weight)
+    if over is None:
         return None
     largest, close = np.empty(X.n, dtype=np.intp), np.empty(X.n, dtype=bool)
     bits, words = BITS + 1, []
-    for rows, block in X.blocks(kind=np.int64):
-        terms = np.diff(block.indptr)
-        biggest = _no_less(block.data)
-        fit = min(BITS, int(np.log2(HALF / max(float(terms.max()) * biggest * reach, 1.0))))
+    for rows, block, total in _counted(X):
+        fit = _bits(reach, total, HALF, BITS)
         if fit < LEAST_BITS:
             return None
         if fit < bits:
             bits, words = fit, _packed(_rounded(over, fit))
         scale = 2.0**bits
-        sums = np.empty((classes, block.shape[0]))  # in units of the last bit
+        sums = np.empty((len(weight), block.shape[0]))  # in units of the last bit
         sums[0] = 0.0
         for k, word in enumerate(words):
             _unpack(block @ word, sums[2 * k + 1 : 2 * k + 3])
         sums += bias[:, None] * scale
         largest[rows], gap = _first_two(sums)
-        close[rows] = gap <= terms * biggest + 1e-9 * scale
+        close[rows] = gap <= total + 1e-9 * scale
     return FixedPointArgmax(largest, close)
+
+
+def posterior_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> Array | None:
+    """(n, C) exp(W x + b), normalized, as `argmax_in_fixed_point` has them; None also where the first class is
+    impossible."""
+    over, reach = _differences(X, weight)
+    if over is None or not np.isfinite(bias[0]):
+        return None
+    posterior = np.empty((len(weight), X.n))
+    bits, words = WHOLE_BITS + 1, np.empty((0, 0), dtype=np.int64)
+    for rows, block, total in _counted(X):
+        fit = _bits(reach, total, WHOLE, WHOLE_BITS)
+        if fit < LEAST_WHOLE_BITS:
+            return None
+        if fit < bits:
+            bits, words = fit, _rounded(over, fit)
+        of_block = posterior[:, rows]
+        for odds, word, prior in zip(of_block[1:], words, bias[1:] - bias[0], strict=True):
+            np.multiply(block @ word, 2.0**-bits, out=odds)
+            odds += prior
+        if not normalize_odds(of_block.T):
+            of_block[0] = 0.0
+            normalize(of_block.T, out=of_block.T)
+    return posterior.T
+
+
+def _differences(X: Matrix, weight: Array) -> tuple[Array | None, float]:
+    """(C − 1, V) the weights of every other class less those of the first, None where rows are not summed so; and the
+    largest of them."""
+    nothing = None, np.inf
+    if not sparse.issparse(X.values) or not 2 <= len(weight) <= MOST_CLASSES or X.values.nnz < weight.size:
+        return nothing
+    if X.above is None and np.result_type(X.values.data, np.int64) != np.int64:
+        return nothing
+    over = weight[1:] - weight[0]
+    reach = float(np.abs(over).max())
+    return (over, reach) if np.isfinite(reach) else nothing
+
+
+def _counted(X: Matrix) -> Iterator[tuple[slice, Any, Array]]:
+    """Blocks of rows of whole numbers: which they are, (m, V) their values, and (m,) no less than the sum of each."""
+    for rows, block in X.blocks(kind=np.int64):
+        yield rows, block, np.diff(block.indptr) * _no_less(block.data)
+
+
+def _bits(reach: float, total: Array, most: int, behind: int) -> int:
+    """How many bits may stand behind the point, at most `behind`, where sums of so large `total`, of terms within
+    `reach`, are to be below `most`."""
+    return min(behind, int(np.log2(most / max(float(total.max()) * reach, 1.0))))
 
 
 def _no_less(whole: NDArray[Any]) -> float:

@@ -205,6 +205,10 @@ class _TermNB(SmoothingParameters, MatrixClassifier):
         assert isinstance(X, Matrix)
         return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
 
+    def _posterior_of(self, table: Table) -> Array:
+        posterior = self.factor_.posterior_in_fixed_point(table)
+        return super()._posterior_of(table) if posterior is None else np.asarray(posterior)
+
     def _largest(self, table: Table) -> NDArray[np.intp]:
         decided = self.factor_.argmax_in_fixed_point(table)
         if decided is None:

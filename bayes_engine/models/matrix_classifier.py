@@ -27,7 +27,8 @@ class MatrixClassifier(GenerativeClassifier):
     """A classifier of numeric matrices in scikit-learn's manner: one dtype, no missing cell, columns by position.
 
     Hooks beside those of `GenerativeClassifier`: `takes_sparse`, `not_negative`, `_validated`, which checks of
-    scikit-learn's there are, and `_largest`, the most probable class of every row, which need not go over all classes.
+    scikit-learn's there are, `_posterior_of` rows, and `_largest`, the most probable class of every row, which need not
+    go over all classes.
     """
 
     missing = "error"
@@ -72,11 +73,15 @@ class MatrixClassifier(GenerativeClassifier):
         return self._by_block(self._encode(X), lambda joint, top, out: np.copyto(out, log_normalize(joint)))
 
     def predict_proba(self, X: Any) -> Array:
-        return self._by_block(self._encode(X), normalize)
+        return self._posterior_of(self._encode(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         best = self._largest(self._encode(X))
         return np.asarray(self.classes_[best])
+
+    def _posterior_of(self, table: Table) -> Array:
+        """(n, C) P(c|x)."""
+        return self._by_block(table, normalize)
 
     def _largest(self, table: Table) -> NDArray[np.intp]:
         """(n,) the position of the class with the largest joint, the first of several."""

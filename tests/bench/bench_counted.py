@@ -1,7 +1,7 @@
 """The five naive Bayes beside scikit-learn's, ratios of CPU time and of memory: `python -m tests.bench.bench_counted`.
 
 One thread, same inputs, one run. Texts are counts as CountVectorizer gives them: int64 in CSR, terms by Zipf's law. Of
-whole numbers the largest class is found in fixed point (factors/fixed_point.py); of fractions, as tf-idf gives them,
+whole numbers class and posterior are found in fixed point (factors/fixed_point.py); of fractions, as tf-idf gives them,
 nearly all of a prediction is SciPy's product of the CSR matrix with the table of log terms, on both sides alike.
 Memory is the peak beyond input and output, as a share of the input.
 """

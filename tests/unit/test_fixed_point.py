@@ -1,4 +1,4 @@
-"""The largest class by fixed point: equal to the exact sum wherever it does not pass the row on."""
+"""The largest class by fixed point: equal to the exact sum wherever it does not pass the row on; the posterior."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn import naive_bayes as peers
 
 import bayes_engine
-from bayes_engine.factors.fixed_point import argmax_in_fixed_point
+from bayes_engine.factors.fixed_point import argmax_in_fixed_point, posterior_in_fixed_point
+from bayes_engine.logspace import normalize
 from bayes_engine.table.matrix import Matrix
 
 
@@ -73,8 +74,9 @@ def test_what_rounding_could_decide_is_passed_on() -> None:
     ],
     ids=["floats", "dense", "empty", "few", "uint64", "huge", "hugely negative"],
 )
-def test_where_this_is_no_way(X) -> None:
-    assert argmax_in_fixed_point(Matrix.of(X), np.random.default_rng(0).normal(size=(3, 300)), np.zeros(3)) is None
+@pytest.mark.parametrize("way", [argmax_in_fixed_point, posterior_in_fixed_point])
+def test_where_this_is_no_way(X, way) -> None:
+    assert way(Matrix.of(X), np.random.default_rng(0).normal(size=(3, 300)), np.zeros(3)) is None
 
 
 def test_many_classes_and_infinite_weights_take_the_other_way() -> None:
@@ -82,6 +84,7 @@ def test_many_classes_and_infinite_weights_take_the_other_way() -> None:
     weight = np.zeros((300, 2))
     weight[7, 1] = -np.inf
     assert argmax_in_fixed_point(Matrix.of(words()), weight.T, np.zeros(2)) is None
+    assert posterior_in_fixed_point(Matrix.of(words()), weight.T, np.zeros(2)) is None
 
 
 def test_a_class_of_prior_zero_is_never_the_largest() -> None:
@@ -89,6 +92,27 @@ def test_a_class_of_prior_zero_is_never_the_largest() -> None:
     assert found is not None
     assert (found.largest == 1).all()
     assert not found.close.any()
+
+
+@pytest.mark.parametrize("above", [None, 0.0, 2.0])
+@pytest.mark.parametrize("spread", [0.05, 1.0, 30.0], ids=["near", "apart", "odds beyond 200"])
+def test_the_posterior_is_that_of_the_sums(above: float | None, spread: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several blocks, of which a later one has larger counts and takes fewer bits."""
+    monkeypatch.setattr("bayes_engine.table.matrix.SPARSE_CELLS", 4000)
+    X = words()
+    X.data[-9000:] *= 50
+    rng = np.random.default_rng(0)
+    weight, bias = rng.normal(size=(4, 300)) * spread, np.array([0.3, -np.inf, 0.0, -1.0])
+    found = posterior_in_fixed_point(Matrix.of(X, above), weight, bias)
+    assert found is not None
+    there = X.toarray() if above is None else X.toarray() > above
+    joint = there.astype(float) @ weight.T + bias
+    np.testing.assert_allclose(found, normalize(joint), rtol=1e-9, atol=1e-300)
+    assert (found[:, 1] == 0.0).all()
+
+
+def test_no_posterior_against_a_first_class_that_is_impossible() -> None:
+    assert posterior_in_fixed_point(Matrix.of(words()), np.zeros((3, 300)), np.array([-np.inf, 0.5, 0.0])) is None
 
 
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
@@ -100,5 +124,6 @@ def test_predictions_are_scikit_learns(name: str, classes: int) -> None:
     y = np.append(y, np.zeros(5, dtype=int))
     ours, peer = getattr(bayes_engine, name)().fit(X, y), getattr(peers, name)().fit(X, y)
     assert (ours.predict(X) == peer.predict(X)).all()
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=1e-9)
     joint = ours.predict_joint_log_proba(X)
     assert (ours.predict(X) == ours.classes_[joint.argmax(axis=1)]).all()
