@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from bayes_engine.factors import LOG_2PI, Factor, Product, Row, RowKind
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.fixed_point import (
-    FixedPointArgmax,
     FixedPointTables,
-    argmax_in_fixed_point,
-    posterior_in_fixed_point,
+    LinearInFixedPoint,
     tables_in_fixed_point,
 )
 from bayes_engine.factors.gaussian import GaussianLeaf
@@ -48,22 +46,15 @@ class PriorAndColumns(Product):
     def log(self, X: Table) -> Array:
         return self._with_prior(self.parts[-1].log(X))
 
-    def argmax_in_fixed_point(self, X: Table) -> FixedPointArgmax | None:
-        """The largest class of each row, in fixed point; None where that cannot be."""
-        linear = self._linear(X)
-        return None if linear is None else argmax_in_fixed_point(*linear)
-
-    def posterior_in_fixed_point(self, X: Table) -> Array | None:
-        """(n, C) P(c|x), in fixed point; None where that cannot be."""
-        linear = self._linear(X)
-        return None if linear is None else posterior_in_fixed_point(*linear)
-
-    def _linear(self, X: Table) -> tuple[Matrix, Array, Array] | None:
-        """The rows, weights (C, V) and bias (C,) of a joint that is linear in the terms; None where it is not."""
+    @cached_property
+    def linear_in_fixed_point(self) -> LinearInFixedPoint | None:
+        """The joint of terms, where it is linear in them."""
         terms = self.parts[-1]
-        assert isinstance(X, Matrix) and isinstance(terms, TermColumns)
-        prior = self._with_prior(np.zeros((1, len(terms.present))))[0]
-        return None if terms.linear is None else (X, terms.linear[0], terms.linear[1] + prior)
+        assert isinstance(terms, TermColumns)
+        if terms.linear is None:
+            return None
+        weight, bias = terms.linear
+        return LinearInFixedPoint(weight, self._with_prior(bias[None].copy())[0])
 
     def _with_prior(self, columns: Array) -> Array:
         total = columns.T  # (C, n), ours

@@ -9,7 +9,8 @@ has a word to itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,21 +22,52 @@ from bayes_engine.table.matrix import Matrix
 
 MOST_CLASSES = 5
 """Beyond four differences the single products take as long as one with all classes."""
-HALF = 2**30
-"""What a sum may come to in half a word, with a bit to spare."""
-BITS, LEAST_BITS = 24, 8
-"""Bits behind the point; with fewer than the second number too many rows are close."""
-WHOLE = 2**62
-"""What a sum may come to in a word."""
-WHOLE_BITS, LEAST_WHOLE_BITS = 52, 40
-"""Bits behind the point of a whole word; with fewer than the second number a sum of floats may be closer."""
+
+Words = Sequence[NDArray[np.int64]] | NDArray[np.int64]
+"""Weights (V,) in fixed point: of two classes each, or of one."""
+
+
+class Rounding(NamedTuple):
+    """How weights (k, V) become words: by which function, below what a sum is to stay, and how many bits may stand
+    behind the point."""
+
+    of: Callable[[Array, int], Words]
+    below: int
+    most: int
+    least: int
+
+
+def _rounded(over: Array, bits: int) -> NDArray[np.int64]:
+    return np.rint(over * 2.0**bits).astype(np.int64)
+
+
+def _packed(over: Array, bits: int) -> Words:
+    """Rows (k, V) two by two in one word; an odd last one alone, as the high half."""
+    fixed = _rounded(over, bits)
+    words = list(fixed[::2] << 32)
+    for word, low in zip(words, fixed[1::2], strict=False):
+        word += low
+    return words
+
+
+HALVES = Rounding(_packed, 2**30, 24, 8)
+"""Two sums a word, with a bit to spare; with fewer than 8 bits too many rows are close."""
+WHOLE = Rounding(_rounded, 2**62, 52, 40)
+"""One sum a word; with fewer than 40 bits a sum of floats may be closer."""
+
+
+class Fixed(NamedTuple):
+    """Weights with so many bits behind the point."""
+
+    bits: int
+    words: Words
 
 
 class FixedPointTables(NamedTuple):
     """Tables of log terms, less those of the first class, in fixed point: of each table the words of two classes each,
     and how many bits are behind the point."""
 
-    words: list[list[NDArray[np.int64]]]
+    words: list[Words]
     bits: int
     classes: int
 
@@ -60,10 +92,10 @@ def tables_in_fixed_point(tables: Sequence[Array]) -> FixedPointTables | None:
     with np.errstate(invalid="ignore"):
         over = [table[1:] - table[:1] for table in tables]
     reach = sum(float(np.abs(o).max()) for o in over)
-    if not reach < HALF * 2.0**-LEAST_BITS:
+    if not reach < HALVES.below * 2.0**-HALVES.least:
         return None
-    bits = min(BITS, int(np.log2(HALF / max(reach, 1.0))))
-    return FixedPointTables([_packed(_rounded(o, bits)) for o in over], bits, len(tables[0]))
+    bits = min(HALVES.most, int(np.log2(HALVES.below / max(reach, 1.0))))
+    return FixedPointTables([_packed(o, bits) for o in over], bits, len(tables[0]))
 
 
 class FixedPointArgmax(NamedTuple):
@@ -73,79 +105,91 @@ class FixedPointArgmax(NamedTuple):
     close: NDArray[np.bool_]
 
 
-def argmax_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> FixedPointArgmax | None:
-    """argmax_c of W x + b for rows of whole numbers, `weight` (C, V) and `bias` (C,). None where this way is none: for
-    dense rows, fewer cells than weights, fractions, infinite weights, many classes, counts too large for half a word.
+class LinearInFixedPoint:
+    """W x + b for rows x of whole numbers, `weight` (C, V) and `bias` (C,). The rounded weights are kept for the bits
+    last asked for.
+
+    Label and posterior are None where this way is none: for dense rows, fewer cells than weights, fractions, infinite
+    weights, many classes, counts too large for a word.
     """
-    over, reach = _differences(X, weight)
-    if over is None:
-        return None
-    largest, close = np.empty(X.n, dtype=np.intp), np.empty(X.n, dtype=bool)
-    bits, words = BITS + 1, []
-    for rows, block, total in _counted(X):
-        fit = _bits(reach, total, HALF, BITS)
-        if fit < LEAST_BITS:
+
+    def __init__(self, weight: Array, bias: Array) -> None:
+        self._weight, self._bias = weight, bias
+        self._kept: dict[Rounding, Fixed] = {}
+
+    def argmax(self, X: Matrix) -> FixedPointArgmax | None:
+        """The largest class of each row."""
+        if not self._can_be_summed(X):
             return None
-        if fit < bits:
-            bits, words = fit, _packed(_rounded(over, fit))
-        scale = 2.0**bits
-        sums = np.empty((len(weight), block.shape[0]))  # in units of the last bit
-        sums[0] = 0.0
-        for k, word in enumerate(words):
-            _unpack(block @ word, sums[2 * k + 1 : 2 * k + 3])
-        sums += bias[:, None] * scale
-        largest[rows], gap = _first_two(sums)
-        close[rows] = gap <= total + 1e-9 * scale
-    return FixedPointArgmax(largest, close)
+        largest, close = np.empty(X.n, dtype=np.intp), np.empty(X.n, dtype=bool)
+        bits = HALVES.most
+        for rows, block, total in _counted(X):
+            fixed = self._words(HALVES, total, bits)
+            if fixed is None:
+                return None
+            bits, words = fixed
+            scale = 2.0**bits
+            sums = np.empty((len(self._bias), block.shape[0]))  # in units of the last bit
+            sums[0] = 0.0
+            for k, word in enumerate(words):
+                _unpack(block @ word, sums[2 * k + 1 : 2 * k + 3])
+            sums += self._bias[:, None] * scale
+            largest[rows], gap = _first_two(sums)
+            close[rows] = gap <= total + 1e-9 * scale
+        return FixedPointArgmax(largest, close)
 
-
-def posterior_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> Array | None:
-    """(n, C) exp(W x + b), normalized, as `argmax_in_fixed_point` has them; None also where the first class is
-    impossible."""
-    over, reach = _differences(X, weight)
-    if over is None or not np.isfinite(bias[0]):
-        return None
-    posterior = np.empty((len(weight), X.n))
-    bits, words = WHOLE_BITS + 1, np.empty((0, 0), dtype=np.int64)
-    for rows, block, total in _counted(X):
-        fit = _bits(reach, total, WHOLE, WHOLE_BITS)
-        if fit < LEAST_WHOLE_BITS:
+    def posterior(self, X: Matrix) -> Array | None:
+        """(n, C) exp(W x + b), normalized; None also where the first class is impossible."""
+        if not self._can_be_summed(X) or not np.isfinite(self._bias[0]):
             return None
-        if fit < bits:
-            bits, words = fit, _rounded(over, fit)
-        of_block = posterior[:, rows]
-        for odds, word, prior in zip(of_block[1:], words, bias[1:] - bias[0], strict=True):
-            np.multiply(block @ word, 2.0**-bits, out=odds)
-            odds += prior
-        if not normalize_odds(of_block.T):
-            of_block[0] = 0.0
-            normalize(of_block.T, out=of_block.T)
-    return posterior.T
+        posterior = np.empty((len(self._bias), X.n))
+        bits = WHOLE.most
+        for rows, block, total in _counted(X):
+            fixed = self._words(WHOLE, total, bits)
+            if fixed is None:
+                return None
+            bits, words = fixed
+            of_block = posterior[:, rows]
+            for odds, word, prior in zip(of_block[1:], words, self._bias[1:] - self._bias[0], strict=True):
+                np.multiply(block @ word, 2.0**-bits, out=odds)
+                odds += prior
+            if not normalize_odds(of_block.T):
+                of_block[0] = 0.0
+                normalize(of_block.T, out=of_block.T)
+        return posterior.T
 
+    def _can_be_summed(self, X: Matrix) -> bool:
+        classes = len(self._weight)
+        if not sparse.issparse(X.values) or not 2 <= classes <= MOST_CLASSES or X.values.nnz < self._weight.size:
+            return False
+        if X.above is None and np.result_type(X.values.data, np.int64) != np.int64:
+            return False
+        return self._reach < np.inf
 
-def _differences(X: Matrix, weight: Array) -> tuple[Array | None, float]:
-    """(C − 1, V) the weights of every other class less those of the first, None where rows are not summed so; and the
-    largest of them."""
-    nothing = None, np.inf
-    if not sparse.issparse(X.values) or not 2 <= len(weight) <= MOST_CLASSES or X.values.nnz < weight.size:
-        return nothing
-    if X.above is None and np.result_type(X.values.data, np.int64) != np.int64:
-        return nothing
-    over = weight[1:] - weight[0]
-    reach = float(np.abs(over).max())
-    return (over, reach) if np.isfinite(reach) else nothing
+    @cached_property
+    def _reach(self) -> float:
+        """The largest difference from the first class; infinite where one is undefined."""
+        with np.errstate(invalid="ignore"):
+            reach = float(np.abs(self._weight[1:] - self._weight[0]).max())
+        return reach if np.isfinite(reach) else np.inf
+
+    def _words(self, rounding: Rounding, total: Array, bits: int) -> Fixed | None:
+        """The weights with at most so many bits, with fewer where `total` of a block is large; None where there are too
+        few."""
+        reached = max(float(total.max()) * self._reach, 1.0)
+        bits = min(bits, int(np.log2(rounding.below / reached)))
+        if bits < rounding.least:
+            return None
+        kept = self._kept.get(rounding)
+        if kept is None or kept.bits != bits:
+            kept = self._kept[rounding] = Fixed(bits, rounding.of(self._weight[1:] - self._weight[0], bits))
+        return kept
 
 
 def _counted(X: Matrix) -> Iterator[tuple[slice, Any, Array]]:
     """Blocks of rows of whole numbers: which they are, (m, V) their values, and (m,) no less than the sum of each."""
     for rows, block in X.blocks(kind=np.int64):
         yield rows, block, np.diff(block.indptr) * _no_less(block.data)
-
-
-def _bits(reach: float, total: Array, most: int, behind: int) -> int:
-    """How many bits may stand behind the point, at most `behind`, where sums of so large `total`, of terms within
-    `reach`, are to be below `most`."""
-    return min(behind, int(np.log2(most / max(float(total.max()) * reach, 1.0))))
 
 
 def _no_less(whole: NDArray[Any]) -> float:
@@ -163,18 +207,6 @@ def _first_two(sums: Array) -> tuple[NDArray[np.int8], Array]:
         np.maximum(where, (own > top) * np.int8(c), out=where)  # no branch: which is larger cannot be foreseen
         np.maximum(top, own, out=top)
     return where, top - second
-
-
-def _rounded(over: Array, bits: int) -> NDArray[np.int64]:
-    return np.rint(over * 2.0**bits).astype(np.int64)
-
-
-def _packed(fixed: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Rows (k, V) two by two in one word; an odd last one alone, as the high half."""
-    words = list(fixed[::2] << 32)
-    for word, low in zip(words, fixed[1::2], strict=False):
-        word += low
-    return words
 
 
 def _unpack(total: NDArray[np.int64], into: Array) -> None:

@@ -206,11 +206,13 @@ class _TermNB(SmoothingParameters, MatrixClassifier):
         return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
 
     def _posterior_of(self, table: Table) -> Array:
-        posterior = self.factor_.posterior_in_fixed_point(table)
+        fixed = self.factor_.linear_in_fixed_point
+        posterior = None if fixed is None else fixed.posterior(table)
         return super()._posterior_of(table) if posterior is None else np.asarray(posterior)
 
     def _largest(self, table: Table) -> NDArray[np.intp]:
-        decided = self.factor_.argmax_in_fixed_point(table)
+        fixed = self.factor_.linear_in_fixed_point
+        decided = None if fixed is None else fixed.argmax(table)
         if decided is None:
             return super()._largest(table)
         if decided.close.any():

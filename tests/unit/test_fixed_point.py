@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn import naive_bayes as peers
 
 import bayes_engine
-from bayes_engine.factors.fixed_point import argmax_in_fixed_point, posterior_in_fixed_point
+from bayes_engine.factors.fixed_point import LinearInFixedPoint
 from bayes_engine.logspace import normalize
 from bayes_engine.table.matrix import Matrix
 
@@ -24,7 +24,7 @@ def test_the_largest_is_the_exact_one(classes: int, kind: type) -> None:
     X = words().astype(kind)
     rng = np.random.default_rng(classes)
     weight, bias = rng.normal(size=(300, classes)), rng.normal(size=classes)
-    found = argmax_in_fixed_point(Matrix.of(X), weight.T, bias)
+    found = LinearInFixedPoint(weight.T, bias).argmax(Matrix.of(X))
     assert found is not None
     exact = (X.astype(float) @ weight + bias).argmax(axis=1)
     assert (found.largest == exact)[~found.close].all()
@@ -34,7 +34,7 @@ def test_the_largest_is_the_exact_one(classes: int, kind: type) -> None:
 def test_few_small_counts_have_all_the_bits() -> None:
     X = words(400, 5, 2)
     weight = np.random.default_rng(0).normal(size=(5, 4))
-    found = argmax_in_fixed_point(Matrix.of(X), weight.T, np.zeros(4))
+    found = LinearInFixedPoint(weight.T, np.zeros(4)).argmax(Matrix.of(X))
     assert found is not None
     assert (found.largest == (X @ weight).argmax(axis=1))[~found.close].all()
     assert (found.close == (np.diff(X.indptr) == 0)).all()  # without a term all classes are equal
@@ -45,7 +45,7 @@ def test_a_term_that_is_there_or_not(above: float) -> None:
     X = words().astype(float) * 1.5
     rng = np.random.default_rng(0)
     weight, bias = rng.normal(size=(300, 3)), rng.normal(size=3)
-    found = argmax_in_fixed_point(Matrix.of(X, above), weight.T, bias)
+    found = LinearInFixedPoint(weight.T, bias).argmax(Matrix.of(X, above))
     assert found is not None
     exact = ((X.toarray() > above) @ weight + bias).argmax(axis=1)
     assert (found.largest == exact)[~found.close].all()
@@ -56,7 +56,7 @@ def test_what_rounding_could_decide_is_passed_on() -> None:
     weight = np.zeros((300, 3))
     weight[:, 1] = 1e-12
     weight[:, 2] = -1.0
-    found = argmax_in_fixed_point(Matrix.of(words()), weight.T, np.zeros(3))
+    found = LinearInFixedPoint(weight.T, np.zeros(3)).argmax(Matrix.of(words()))
     assert found is not None
     assert found.close.all()
 
@@ -74,21 +74,22 @@ def test_what_rounding_could_decide_is_passed_on() -> None:
     ],
     ids=["floats", "dense", "empty", "few", "uint64", "huge", "hugely negative"],
 )
-@pytest.mark.parametrize("way", [argmax_in_fixed_point, posterior_in_fixed_point])
+@pytest.mark.parametrize("way", [LinearInFixedPoint.argmax, LinearInFixedPoint.posterior])
 def test_where_this_is_no_way(X, way) -> None:
-    assert way(Matrix.of(X), np.random.default_rng(0).normal(size=(3, 300)), np.zeros(3)) is None
+    linear = LinearInFixedPoint(np.random.default_rng(0).normal(size=(3, 300)), np.zeros(3))
+    assert way(linear, Matrix.of(X)) is None
 
 
 def test_many_classes_and_infinite_weights_take_the_other_way() -> None:
-    assert argmax_in_fixed_point(Matrix.of(words()), np.zeros((6, 300)), np.zeros(6)) is None
+    assert LinearInFixedPoint(np.zeros((6, 300)), np.zeros(6)).argmax(Matrix.of(words())) is None
     weight = np.zeros((300, 2))
     weight[7, 1] = -np.inf
-    assert argmax_in_fixed_point(Matrix.of(words()), weight.T, np.zeros(2)) is None
-    assert posterior_in_fixed_point(Matrix.of(words()), weight.T, np.zeros(2)) is None
+    assert LinearInFixedPoint(weight.T, np.zeros(2)).argmax(Matrix.of(words())) is None
+    assert LinearInFixedPoint(weight.T, np.zeros(2)).posterior(Matrix.of(words())) is None
 
 
 def test_a_class_of_prior_zero_is_never_the_largest() -> None:
-    found = argmax_in_fixed_point(Matrix.of(words()), np.zeros((3, 300)), np.array([-np.inf, 0.5, -np.inf]))
+    found = LinearInFixedPoint(np.zeros((3, 300)), np.array([-np.inf, 0.5, -np.inf])).argmax(Matrix.of(words()))
     assert found is not None
     assert (found.largest == 1).all()
     assert not found.close.any()
@@ -103,7 +104,7 @@ def test_the_posterior_is_that_of_the_sums(above: float | None, spread: float, m
     X.data[-9000:] *= 50
     rng = np.random.default_rng(0)
     weight, bias = rng.normal(size=(4, 300)) * spread, np.array([0.3, -np.inf, 0.0, -1.0])
-    found = posterior_in_fixed_point(Matrix.of(X, above), weight, bias)
+    found = LinearInFixedPoint(weight, bias).posterior(Matrix.of(X, above))
     assert found is not None
     there = X.toarray() if above is None else X.toarray() > above
     joint = there.astype(float) @ weight.T + bias
@@ -111,8 +112,25 @@ def test_the_posterior_is_that_of_the_sums(above: float | None, spread: float, m
     assert (found[:, 1] == 0.0).all()
 
 
+def test_what_is_kept_of_rows_before_changes_nothing() -> None:
+    """Large counts between two askings for small ones: each takes the bits that it would have taken alone."""
+    rng = np.random.default_rng(0)
+    weight, bias = rng.normal(size=(4, 300)), rng.normal(size=4)
+    used, small, large = LinearInFixedPoint(weight, bias), Matrix.of(words()), Matrix.of(words() * 1000)
+    for rows in (small, large, small):
+        alone = LinearInFixedPoint(weight, bias)
+        kept, fresh = used.posterior(rows), alone.posterior(rows)
+        assert kept is not None
+        assert fresh is not None
+        assert (kept == fresh).all()
+        decided, expected = used.argmax(rows), alone.argmax(rows)
+        assert decided is not None
+        assert expected is not None
+        assert (decided.close == expected.close).all()
+
+
 def test_no_posterior_against_a_first_class_that_is_impossible() -> None:
-    assert posterior_in_fixed_point(Matrix.of(words()), np.zeros((3, 300)), np.array([-np.inf, 0.5, 0.0])) is None
+    assert LinearInFixedPoint(np.zeros((3, 300)), np.array([-np.inf, 0.5, 0.0])).posterior(Matrix.of(words())) is None
 
 
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
