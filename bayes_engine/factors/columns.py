@@ -83,7 +83,7 @@ class GaussianColumns(Product):
             constant = whole
             with np.errstate(over="ignore", invalid="ignore"):
                 term = linear @ z.T
-                if np.isnan(term[0]).any():
+                if math.isnan(np.vdot(term[0], term[0])):
                     known = ~np.isnan(z)
                     z[~known] = 0.0
                     term, constant = linear @ z.T, bias @ known.T
@@ -196,18 +196,27 @@ class MixedColumns(Product):
     def log(self, X: Table) -> Array:
         if X.n < WORTH_JOINING:
             return super().log(X)
-        others, *together = self._together
-        total = others.log(X).T  # (C, n), ours
-        for columns in together:
+        _others, *together = self._together
+        if not together:
+            return self._others(X)
+        total = together[0].log(X).T  # (C, n), ours
+        total += self._others(X).T
+        for columns in together[1:]:
             total += columns.log(X).T
         return total.T
+
+    def _others(self, X: Table) -> Array:
+        """(n, C) the sum of what is neither table nor Gaussian; (1, C) where that is the class prior, of all rows
+        alike."""
+        others = self._together[0]
+        return others.log(X.take(slice(0, 1)) if len(others.parts) == 1 else X)
 
     def in_fixed_point(self, X: Table) -> tuple[Array, float] | None:
         """Of tables alone."""
         others, *together = self._together
         if len(together) != 1 or len(others.parts) != 1:
             return None
-        prior = others.log(X.take(slice(0, 1)))
+        prior = self._others(X)
         fixed = together[0].in_fixed_point(X) if np.isfinite(prior).all() else None
         return None if fixed is None else (fixed[0] + prior, fixed[1])
 

@@ -418,6 +418,40 @@ def test_targets_of_every_kind(mixed: pd.DataFrame, y: Any, classes: list[Any]) 
     assert model.decide(mixed).action.tolist()[-1] == list(y)[-1]
 
 
+@pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame], ids=["array", "frame"])
+@pytest.mark.parametrize("cell", [np.inf, -np.inf])
+def test_infinity_among_many_numbers_refuses_its_rows_only(frame: Any, cell: float) -> None:
+    """Rows that are multiplied as one matrix, of which no pass looks for infinity; a mean of 0 has a weight of 0."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20_000)
+    X = rng.normal(size=(60_000, 3)) + y[:, None]
+    X[y == 0, 1] -= X[y == 0, 1].mean()
+    model = NaiveBayes().fit(frame(X), y)
+    odd = X.copy()
+    odd[[7, 45_000], [1, 2]] = cell
+    odd[8, 0] = np.nan
+    for ask in (model.predict_proba, model.predict):
+        with pytest.raises(UndefinedPosterior) as refused:
+            ask(frame(odd))
+        assert refused.value.rows == (7, 45_000)
+    odd[[7, 45_000]] = np.nan
+    expected = model.predict_proba(frame(X))
+    others = np.setdiff1d(np.arange(len(X)), [7, 8, 45_000])
+    np.testing.assert_allclose(model.predict_proba(frame(odd))[others], expected[others], rtol=1e-12)
+    assert model.predict_proba(frame(odd))[7] == pytest.approx(model.class_prior_, abs=1e-12)
+
+
+def test_infinity_in_a_column_set_aside_refuses_its_row() -> None:
+    X, y = np.random.default_rng(0).normal(size=(4000, 3)), np.arange(4000) % 2
+    X[:, 2] = 0.1
+    with pytest.warns(EstimationWarning, match="same value in every row"):
+        model = NaiveBayes().fit(X, y)
+    X[5, 2] = np.inf
+    for ask in (model.predict_proba, model.predict):
+        with pytest.raises(UndefinedPosterior, match="no posterior for 1 row: 5"):
+            ask(X)
+
+
 def test_infinity_in_fit_names_the_column_and_the_row(mixed: pd.DataFrame) -> None:
     with pytest.raises(TableError, match="column 'mass' holds infinity or a value too large to be squared in row 5"):
         NaiveBayes().fit(mixed.assign(mass=[1.0, 2.0, 3.0, 4.0, np.inf, 5.0]), LABELS)
