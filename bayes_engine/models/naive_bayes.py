@@ -239,7 +239,7 @@ class NaiveBayes(GenerativeClassifier):
 
     def _unseen_infinity(self, X: Table) -> NDArray[np.bool_]:
         """(n,) where a cell is infinite, if not all cells are multiplied as one matrix: that joint is −inf there."""
-        whole = isinstance(X, Matrix) and len(self.factor_.parts) > len(self.schema_)  # a leaf each, and the prior
+        whole = isinstance(X, Matrix) and len([*self.factor_.leaves()]) > len(self.schema_)  # with the prior
         return np.zeros(X.n, dtype=bool) if whole else X.infinite()
 
     def _leading(self, X: Table) -> tuple[NDArray[Any], NDArray[np.bool_]]:
