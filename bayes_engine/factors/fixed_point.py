@@ -122,9 +122,7 @@ class LinearInFixedPoint:
         if not self._can_be_summed(X):
             return None
         largest, close = np.empty(X.n, dtype=np.intp), np.empty(X.n, dtype=bool)
-        bits = HALVES.most
-        for rows, block, total in _counted(X):
-            fixed = self._words(HALVES, total, bits)
+        for rows, block, total, fixed in self._blocks(X, HALVES):
             if fixed is None:
                 return None
             bits, words = fixed
@@ -143,9 +141,7 @@ class LinearInFixedPoint:
         if not self._can_be_summed(X) or not np.isfinite(self._bias[0]):
             return None
         posterior = np.empty((len(self._bias), X.n))
-        bits = WHOLE.most
-        for rows, block, total in _counted(X):
-            fixed = self._words(WHOLE, total, bits)
+        for rows, block, _total, fixed in self._blocks(X, WHOLE):
             if fixed is None:
                 return None
             bits, words = fixed
@@ -173,6 +169,16 @@ class LinearInFixedPoint:
             reach = float(np.abs(self._weight[1:] - self._weight[0]).max())
         return reach if np.isfinite(reach) else np.inf
 
+    def _blocks(self, X: Matrix, rounding: Rounding) -> Iterator[tuple[slice, Any, Array, Fixed | None]]:
+        """Blocks of rows of whole numbers: which they are, (m, V) their values, (m,) no less than the sum of each, and
+        the weights for such sums."""
+        bits = rounding.most
+        for rows, block in X.blocks(kind=np.int64):
+            total = np.diff(block.indptr) * _no_less(block.data)
+            fixed = self._words(rounding, total, bits)
+            bits = bits if fixed is None else fixed.bits
+            yield rows, block, total, fixed
+
     def _words(self, rounding: Rounding, total: Array, bits: int) -> Fixed | None:
         """The weights with at most so many bits, with fewer where `total` of a block is large; None where there are too
         few."""
@@ -184,12 +190,6 @@ class LinearInFixedPoint:
         if kept is None or kept.bits != bits:
             kept = self._kept[rounding] = Fixed(bits, rounding.of(self._weight[1:] - self._weight[0], bits))
         return kept
-
-
-def _counted(X: Matrix) -> Iterator[tuple[slice, Any, Array]]:
-    """Blocks of rows of whole numbers: which they are, (m, V) their values, and (m,) no less than the sum of each."""
-    for rows, block in X.blocks(kind=np.int64):
-        yield rows, block, np.diff(block.indptr) * _no_less(block.data)
 
 
 def _no_less(whole: NDArray[Any]) -> float:
