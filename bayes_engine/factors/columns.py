@@ -83,7 +83,7 @@ class GaussianColumns(Product):
             constant = whole
             with np.errstate(over="ignore", invalid="ignore"):
                 term = linear @ z.T
-                if math.isnan(np.vdot(term[0], term[0])):
+                if math.isnan(np.vdot(term[0], term[0])):  # as any of them is
                     known = ~np.isnan(z)
                     z[~known] = 0.0
                     term, constant = linear @ z.T, bias @ known.T

@@ -28,10 +28,10 @@ Words = Sequence[NDArray[np.int64]] | NDArray[np.int64]
 
 
 class Rounding(NamedTuple):
-    """How weights (k, V) become words: by which function, below what a sum is to stay, and how many bits may stand
-    behind the point."""
+    """How weights (k, V) become words: by which `function`, `below` what a sum is to stay, and how many bits may stand
+    behind the point, at `most` and at `least`."""
 
-    of: Callable[[Array, int], Words]
+    function: Callable[[Array, int], Words]
     below: int
     most: int
     least: int
@@ -56,8 +56,8 @@ WHOLE = Rounding(_rounded, 2**62, 52, 40)
 """One sum a word; with fewer than 40 bits a sum of floats may be closer."""
 
 
-class Fixed(NamedTuple):
-    """Weights with so many bits behind the point."""
+class RoundedWeights(NamedTuple):
+    """Weights, less those of the first class, as words with so many `bits` behind the point."""
 
     bits: int
     words: Words
@@ -115,17 +115,17 @@ class LinearInFixedPoint:
 
     def __init__(self, weight: Array, bias: Array) -> None:
         self._weight, self._bias = weight, bias
-        self._kept: dict[Rounding, Fixed] = {}
+        self._kept: dict[Rounding, RoundedWeights] = {}
 
     def argmax(self, X: Matrix) -> FixedPointArgmax | None:
         """The largest class of each row."""
         if not self._can_be_summed(X):
             return None
         largest, close = np.empty(X.n, dtype=np.intp), np.empty(X.n, dtype=bool)
-        for rows, block, total, fixed in self._blocks(X, HALVES):
-            if fixed is None:
+        for rows, block, total, rounded in self._blocks(X, HALVES):
+            if rounded is None:
                 return None
-            bits, words = fixed
+            bits, words = rounded
             scale = 2.0**bits
             sums = np.empty((len(self._bias), block.shape[0]))  # in units of the last bit
             sums[0] = 0.0
@@ -141,10 +141,10 @@ class LinearInFixedPoint:
         if not self._can_be_summed(X) or not np.isfinite(self._bias[0]):
             return None
         posterior = np.empty((len(self._bias), X.n))
-        for rows, block, _total, fixed in self._blocks(X, WHOLE):
-            if fixed is None:
+        for rows, block, _total, rounded in self._blocks(X, WHOLE):
+            if rounded is None:
                 return None
-            bits, words = fixed
+            bits, words = rounded
             of_block = posterior[:, rows]
             for odds, word, prior in zip(of_block[1:], words, self._bias[1:] - self._bias[0], strict=True):
                 np.multiply(block @ word, 2.0**-bits, out=odds)
@@ -169,17 +169,17 @@ class LinearInFixedPoint:
             reach = float(np.abs(self._weight[1:] - self._weight[0]).max())
         return reach if np.isfinite(reach) else np.inf
 
-    def _blocks(self, X: Matrix, rounding: Rounding) -> Iterator[tuple[slice, Any, Array, Fixed | None]]:
+    def _blocks(self, X: Matrix, rounding: Rounding) -> Iterator[tuple[slice, Any, Array, RoundedWeights | None]]:
         """Blocks of rows of whole numbers: which they are, (m, V) their values, (m,) no less than the sum of each, and
         the weights for such sums."""
         bits = rounding.most
         for rows, block in X.blocks(kind=np.int64):
             total = np.diff(block.indptr) * _no_less(block.data)
-            fixed = self._words(rounding, total, bits)
-            bits = bits if fixed is None else fixed.bits
-            yield rows, block, total, fixed
+            rounded = self._words(rounding, total, bits)
+            bits = bits if rounded is None else rounded.bits
+            yield rows, block, total, rounded
 
-    def _words(self, rounding: Rounding, total: Array, bits: int) -> Fixed | None:
+    def _words(self, rounding: Rounding, total: Array, bits: int) -> RoundedWeights | None:
         """The weights with at most so many bits, with fewer where `total` of a block is large; None where there are too
         few."""
         reached = max(float(total.max()) * self._reach, 1.0)
@@ -188,7 +188,9 @@ class LinearInFixedPoint:
             return None
         kept = self._kept.get(rounding)
         if kept is None or kept.bits != bits:
-            kept = self._kept[rounding] = Fixed(bits, rounding.of(self._weight[1:] - self._weight[0], bits))
+            kept = self._kept[rounding] = RoundedWeights(
+                bits, rounding.function(self._weight[1:] - self._weight[0], bits)
+            )
         return kept
 
 

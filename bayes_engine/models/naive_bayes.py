@@ -238,8 +238,10 @@ class NaiveBayes(GenerativeClassifier):
         return self._named(index)
 
     def _unseen_infinity(self, X: Table) -> NDArray[np.bool_]:
-        """(n,) where a cell is infinite, if not all cells are multiplied as one matrix: that joint is −inf there."""
-        whole = isinstance(X, Matrix) and len([*self.factor_.leaves()]) > len(self.schema_)  # with the prior
+        """(n,) where a cell is infinite; nowhere if every column of a matrix has its Gaussian, by which the joint of
+        such a row is −inf in all classes."""
+        leaves = [*self.factor_.leaves()]  # the class prior, and one for each column that is not set aside as constant
+        whole = isinstance(X, Matrix) and len(leaves) > len(self.schema_)
         return np.zeros(X.n, dtype=bool) if whole else X.infinite()
 
     def _leading(self, X: Table) -> tuple[NDArray[Any], NDArray[np.bool_]]:
