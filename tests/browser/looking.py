@@ -17,9 +17,11 @@ Seen = TypeVar("Seen")
 
 
 def settled(page: Page) -> None:
-    """Wait until no script is running and the fonts of what is drawn are there: before, a formula is wider. What a
-    person has just done may not have reached the server yet: say what it must lead to with `expect` or `soon`."""
+    """Wait until no script is running, the browser has fetched the code of all that is drawn (until then, a grey bar
+    stands for a field, which takes no key) and the fonts are there: before, a formula is wider. What a person has just
+    done may not have reached the server yet: say what it must lead to with `expect` or `soon`."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.wait_for_selector('[data-testid="stSkeleton"]', state="detached")
     page.evaluate("async () => { document.body.scrollWidth; await document.fonts.ready }")
 
 

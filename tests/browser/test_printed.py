@@ -53,9 +53,8 @@ PIXELS = """() => {
   return found
 }"""
 """What is drawn as pixels."""
-DRAWN = """() => !document.querySelector("[data-testid='stSkeleton']") &&
-  [...document.querySelectorAll("[data-testid='stDataFrame']")]
-    .every(e => !e.checkVisibility() || e.clientWidth < 60 || e.querySelector("canvas table"))"""
+DRAWN = """() => [...document.querySelectorAll("[data-testid='stDataFrame']")]
+  .every(e => !e.checkVisibility() || e.clientWidth < 60 || e.querySelector("canvas table"))"""
 """Whether all tables of the page are there: one prints what one sees."""
 UNEVEN = """() => [...document.querySelectorAll("[class*=st-key-factor_grid_]")].flatMap(grid => {
   const cells = [...grid.children].map(cell => cell.checkVisibility() ? cell : cell.firstElementChild)
