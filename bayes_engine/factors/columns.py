@@ -25,7 +25,7 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import Matrix, offset_blocks, slices
+from bayes_engine.table.matrix import UNNAMED, Matrix, offset_blocks, slices
 
 JOINT_ENTRIES = 2**14
 """Tables are looked up together while their joint table has at most so many entries a class: it stays in the cache."""
@@ -208,17 +208,21 @@ class MixedColumns(Product):
     def _others(self, X: Table) -> Array:
         """(n, C) the sum of what is neither table nor Gaussian; (1, C) where that is the class prior, of all rows
         alike."""
+        return self._together[0].log(X) if self._prior_alone is None else self._prior_alone
+
+    @cached_property
+    def _prior_alone(self) -> Array | None:
+        """(1, C) the log prior, where all else is tables and Gaussians."""
         others = self._together[0]
-        return others.log(X.take(slice(0, 1)) if len(others.parts) == 1 else X)
+        return others.log(Table(UNNAMED, (), 1)) if len(others.parts) == 1 else None
 
     def in_fixed_point(self, X: Table) -> tuple[Array, float] | None:
         """Of tables alone."""
-        others, *together = self._together
-        if len(together) != 1 or len(others.parts) != 1:
+        _others, *together = self._together
+        if len(together) != 1 or self._prior_alone is None or not np.isfinite(self._prior_alone).all():
             return None
-        prior = self._others(X)
-        fixed = together[0].in_fixed_point(X) if np.isfinite(prior).all() else None
-        return None if fixed is None else (fixed[0] + prior, fixed[1])
+        fixed = together[0].in_fixed_point(X)
+        return None if fixed is None else (fixed[0] + self._prior_alone, fixed[1])
 
     @cached_property
     def _together(self) -> list[Product]:
