@@ -50,7 +50,11 @@ class JointGaussian(Factor):
             "same numbers has one, of means and variances"
         )
 
-    def _values(self, X: Table) -> Array:
+    def odds_against_first(self, log_prior: Array) -> LinearScores | None:
+        """The log-odds of every other class against the first, with log prior (C,), where they are linear."""
+        return None
+
+    def values(self, X: Table) -> Array:
         """(n, d) the numbers of these columns, not copied where the table has no others."""
         values = matrix(X)
         return values[:, self.columns] if len(self.columns) < values.shape[1] else values
@@ -118,7 +122,7 @@ class LinearFactor(JointGaussian):
             yield tuple(Linear(v, w, x, t) for v, w, t in zip(terms, weights, middles, strict=True))
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        values, n, (n_classes, d) = self._values(X), X.n, self.apart.shape
+        values, n, (n_classes, d) = self.values(X), X.n, self.apart.shape
         terms, common, constant = np.zeros((d, n_classes, n)), np.zeros(n), np.zeros(n)
         with np.errstate(over="ignore", invalid="ignore"):
             for rows, known, u in self._alike(values):
@@ -136,7 +140,7 @@ class LinearFactor(JointGaussian):
         yield Row("−½ log det Σ − (d/2) log 2π", "Σ", (), "constant"), np.broadcast_to(constant[:, None], shape)
 
     def log(self, X: Table) -> Array:
-        values, out = self._values(X), np.empty((len(self.apart), X.n))
+        values, out = self.values(X), np.empty((len(self.apart), X.n))
         for block in slices(X.n, BLOCK):
             linear, rest = self._evaluate(values[block])
             out[:, block] = linear + rest
@@ -144,7 +148,7 @@ class LinearFactor(JointGaussian):
 
     def scores(self, X: Table) -> Array:
         """(n, C) what of log N depends on the class; −inf throughout where a row is too far out for any density."""
-        values, out = self._values(X), np.empty((len(self.apart), X.n))
+        values, out = self.values(X), np.empty((len(self.apart), X.n))
         with np.errstate(over="ignore", invalid="ignore"):
             for rows in slices(X.n, BLOCK):
                 if not self._of_near_rows.write(values[rows], out[:, rows]):
@@ -152,12 +156,8 @@ class LinearFactor(JointGaussian):
                     out[:, rows] = np.where(np.isneginf(rest), -np.inf, linear)
         return out.T
 
-    def log_odds(self, X: Table, log_prior: Array, out: Array) -> bool:
-        """Write into `out` (n, C − 1) the log-odds of every other class against the first, with log prior (C,): one
-        product less than `scores` takes. False where a cell is missing or far out, and `scores` is to be asked."""
-        values, odds = self._values(X), self._of_near_rows.against_first(log_prior)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return all(odds.write(values[rows], out[rows].T) for rows in slices(X.n, BLOCK))
+    def odds_against_first(self, log_prior: Array) -> LinearScores:
+        return self._of_near_rows.against_first(log_prior)
 
     @cached_property
     def _of_near_rows(self) -> LinearScores:
@@ -198,7 +198,7 @@ class QuadraticFactor(JointGaussian):
         object.__setattr__(self, "_marginals", {})
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        values, n_classes = self._values(X), len(self.apart)
+        values, n_classes = self.values(X), len(self.apart)
         determinant, distance, dimension = np.empty((n_classes, X.n)), np.empty((n_classes, X.n)), np.empty(X.n)
         for block in slices(X.n, BLOCK):
             determinant[:, block], distance[:, block], dimension[block] = self._evaluate(values[block])
@@ -213,10 +213,6 @@ class QuadraticFactor(JointGaussian):
     def scores(self, X: Table) -> Array:
         """(n, C) log N without its constant; −inf where a row is too far out for any density."""
         return self._blockwise(X, 0.0)
-
-    def log_odds(self, _X: Table, _log_prior: Array, _out: Array) -> bool:
-        """As `LinearFactor` has it; here nothing is saved by them."""
-        return False
 
     def chain(self, X: Table, order: Sequence[str]) -> Iterator[tuple[Row, Array]]:
         """One row a column: log p(x_j | the columns before it in `order`, c); their sum is log N."""
@@ -240,7 +236,7 @@ class QuadraticFactor(JointGaussian):
                 yield Row(self.names[j], self.names[j], (self.target, *before), "log-density"), terms[k].T
 
     def _blockwise(self, X: Table, log_2pi: float) -> Array:
-        values, out = self._values(X), np.empty((len(self.apart), X.n))
+        values, out = self.values(X), np.empty((len(self.apart), X.n))
         for block in slices(X.n, BLOCK // 2):
             determinant, distance, dimension = self._evaluate(values[block])
             np.add(distance, determinant - 0.5 * log_2pi * dimension, out=out[:, block])
@@ -306,10 +302,20 @@ class Discriminant(PriorAndColumns):
         return self._with_prior(self.gaussian.scores(X))
 
     def log_odds(self, X: Table, out: Array) -> bool:
-        """Write into `out` (n, C − 1) log P(c|x)/P(c_1|x) of every other class; False where `scores` is to be asked: of
-        QDA, or where the first class has no prior, or a cell is missing or far out."""
+        """Write into `out` (n, C − 1) log P(c|x)/P(c_1|x) of every other class: one product less than `scores` takes.
+        False where that is to be asked: of QDA, or where the first class has no prior, or a cell is missing or far
+        out."""
+        odds = self._odds
+        if odds is None:
+            return False
+        values = self.gaussian.values(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return all(odds.write(values[rows], out[rows].T) for rows in slices(X.n, BLOCK))
+
+    @cached_property
+    def _odds(self) -> LinearScores | None:
         prior = log(self.parts[0].p)
-        return bool(prior[0] > -np.inf) and self.gaussian.log_odds(X, prior, out)
+        return self.gaussian.odds_against_first(prior) if prior[0] > -np.inf else None
 
 
 def _patterns(values: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
