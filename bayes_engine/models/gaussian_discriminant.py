@@ -74,6 +74,7 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
     missing = "marginalize"
+    reads_matrix = True
     unseen = "ignore"
     priors: ClassPriors | None = None
     shrinkage: Shrinkage = None
@@ -269,12 +270,6 @@ class GaussianDiscriminant(GenerativeClassifier):
     def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
         status = super()._status(X, joint, given)  # a Gaussian is nowhere zero, only too small for a number
         return np.where(status == Status.IMPOSSIBLE, np.int8(Status.OUT_OF_RANGE), status)
-
-    def _frame(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and len(X):
-            names = super()._frame(X[:1], reset=reset).columns
-            return pd.DataFrame(X, columns=names, copy=False)  # the numbers as they lie
-        return super()._frame(X, reset=reset)
 
     def _table(self, frame: pd.DataFrame, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
         """One matrix where every column is numeric; otherwise as any table, for `_count` to say why not."""

@@ -24,7 +24,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.collect import SufficientStatistics, collect, unite
 from bayes_engine.stats.labels import Labels
-from bayes_engine.table.encode import MISSING, Table, code_dtype, encode, infinity
+from bayes_engine.table.encode import MISSING, Table, code_dtype, infinity
 from bayes_engine.table.schema import Schema, Variable
 
 
@@ -186,11 +186,8 @@ class LazyNaiveBayes(NaiveBayes):
     3
     """
 
+    reads_matrix = False  # rows are kept column by column
     _at_once = sys.maxsize  # they are counted for once
-
-    def _table(self, frame: pd.DataFrame, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
-        """Column by column, as rows are kept."""
-        return encode(frame, schema, unseen=unseen, missing=missing)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> Any:
         for variable, column in zip(X.schema, X.columns, strict=True):

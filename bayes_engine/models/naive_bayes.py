@@ -62,7 +62,7 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.table.discretize import checked_method
 from bayes_engine.table.encode import Table, code_dtype, encode
 from bayes_engine.table.likelihood_traits import traits
-from bayes_engine.table.matrix import Matrix, as_they_lie, slices
+from bayes_engine.table.matrix import Matrix, slices
 from bayes_engine.table.schema import Schema, Variable
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
@@ -137,6 +137,7 @@ class NaiveBayes(GenerativeClassifier):
     """
 
     takes_text = True
+    reads_matrix = True
     _at_once: ClassVar[int] = RANKED
     """Rows whose joints are computed together: they stay in the cache until they are a posterior, or a label."""
 
@@ -321,11 +322,6 @@ class NaiveBayes(GenerativeClassifier):
         if any(v.textual for v in schema):
             return encode(frame, schema, unseen="error", missing=self.missing, grow=True)
         return super()._first_read(frame, schema)
-
-    def _table(self, frame: pd.DataFrame, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
-        """As any table; many rows of numbers alone as one matrix."""
-        whole = as_they_lie(frame, schema, missing)
-        return super()._table(frame, schema, unseen=unseen, missing=missing) if whole is None else whole
 
     def _check(self, stats: SufficientStatistics) -> None:
         check_counted(self.likelihoods, stats.schema)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, NoReturn
 
+import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,12 +18,14 @@ from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.dataframes import as_frame, to_pandas
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
 from bayes_engine.table.encode import Table, encode, observe
+from bayes_engine.table.matrix import as_they_lie
 from bayes_engine.table.schema import Schema, Variable, middle, numbers
 
 
 class TableReader:
     """How a generative classifier reads rows. What it may override, each said where it stands: `takes_text`, `numeric`,
-    `_frame`, `_declared`, `_kinds`, `_cutting_method`, `_initial_schema`, `_observed`, `_first_read`, `_table`."""
+    `reads_matrix`, `_frame`, `_declared`, `_kinds`, `_cutting_method`, `_initial_schema`, `_observed`, `_first_read`,
+    `_table`."""
 
     schema: Schema | None
     schema_: Schema
@@ -36,6 +39,8 @@ class TableReader:
     """Whether a column may be a text."""
     numeric: ClassVar[bool] = False
     """Whether all columns are numbers, without a missing cell in the rows of a fit."""
+    reads_matrix: ClassVar[bool] = False
+    """Whether many rows of numbers alone are one matrix."""
 
     def _observed(self, frame: Any, labels: Labels, known: Schema | None) -> Schema:
         """The schema of these rows: the first's own, or the one `known` before them, grown."""
@@ -50,7 +55,8 @@ class TableReader:
 
     def _table(self, frame: Any, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
         """Rows as `_frame` gave them, encoded."""
-        return encode(frame, schema, unseen=unseen, missing=missing)
+        whole = as_they_lie(frame, schema, missing) if self.reads_matrix else None
+        return encode(frame, schema, unseen=unseen, missing=missing) if whole is None else whole
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
         if self.discretize is not None:
@@ -109,26 +115,41 @@ class TableReader:
         """X checked, its columns in the schema's order: n rows with a length, for `_observed` and `_table` alone."""
         X = to_pandas(X)
         frame = as_frame(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if not reset and frame.shape[1] != self.n_features_in_:
+        self._check_columns(X, frame.shape[1], reset=reset)
+        if self.schema is None:
+            named = frame is not X or all(isinstance(c, str) for c in frame.columns)
+            return frame if named else frame.set_axis([str(c) for c in frame.columns], axis=1)
+        return by_schema(X, frame, self._declared().names)
+
+    def _check_columns(self, X: Any, d: int, *, reset: bool) -> None:
+        """Raises TableError where X has another number `d` of columns than the rows of the fit."""
+        if reset or not self._names_agree(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        if not reset and d != self.n_features_in_:
             raise TableError(
                 "X has {n} features, but {model} is expecting {d} features as input",
-                n=frame.shape[1],
+                n=d,
                 model=type(self).__name__,
                 d=self.n_features_in_,
             )
-        if self.schema is None:
-            return (
-                frame
-                if all(isinstance(c, str) for c in frame.columns)
-                else frame.set_axis([str(c) for c in frame.columns], axis=1)
-            )
-        return by_schema(X, frame, self._declared().names)
+
+    def _names_agree(self, X: Any) -> bool:
+        """Whether the columns of X have the names of the fit, or none where it had none: scikit-learn says so, too, but
+        more slowly."""
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(X, np.ndarray):
+            return names is None
+        return names is not None and isinstance(X, pd.DataFrame) and X.columns.tolist() == names.tolist()
 
     def _encode(self, X: Any, missing: str | None = None) -> Table:
-        check_is_fitted(self, "stats_")
-        frame = self._frame(X, reset=False)
-        return self._table(frame, self.schema_, unseen=self.unseen, missing=missing or self.missing)
+        if not hasattr(self, "stats_"):
+            check_is_fitted(self, "stats_")  # it raises, but takes long to find out that it need not
+        missing = missing or self.missing
+        if self.reads_matrix and type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64:
+            self._check_columns(X, X.shape[1], reset=False)
+            if (whole := as_they_lie(X, self.schema_, missing)) is not None:  # without a frame around it
+                return whole
+        return self._table(self._frame(X, reset=False), self.schema_, unseen=self.unseen, missing=missing)
 
 
 def refuse_text(variable: Variable, model: Any) -> NoReturn:

@@ -7,6 +7,7 @@ is taken with its name and its kind, so that a table gives the same model whoeve
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -100,21 +101,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     if sparse.issparse(X):
         raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
     X = to_pandas(X)
-    if not isinstance(X, pd.DataFrame):
-        array = from_lists(X) if isinstance(X, list | tuple) else np.asarray(X)
-        if array.dtype.kind == "c":
-            raise TableError("Complex data not supported")
-        if array.ndim != 2:
-            raise TableError(
-                "Expected 2D array, got {ndim}D array instead. Reshape your data: rows are samples, columns features",
-                ndim=array.ndim,
-            )
-        if array.dtype.kind in "US":
-            array = array.astype(object)
-        elif array.dtype.kind in "iu" and array.size:
-            array = _compact(array)
-        X = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])], dtype=array.dtype, copy=False)
-    frame: pd.DataFrame = X
+    frame = X if isinstance(X, pd.DataFrame) else _frame_of_array(X)
     if frame.shape[0] == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows")
     if frame.shape[1] == 0:
@@ -122,11 +109,39 @@ def as_frame(X: Any) -> pd.DataFrame:
             "Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns",
             shape=str(frame.shape),
         )
-    names = list(map(str, frame.columns.tolist()))
+    if frame is X:
+        _refuse_double(list(map(str, frame.columns.tolist())))
+    return frame
+
+
+def _refuse_double(names: list[str]) -> None:
+    """Raises TableError on a column name that stands twice."""
     if len(names) > len(set(names)):
         double = next(name for name, times in Counter(names).items() if times > 1)
         raise TableError("the column name '{column}' stands twice; rename one of the columns", column=double)
-    return frame
+
+
+def _frame_of_array(X: Any) -> pd.DataFrame:
+    """Anything two-dimensional as a frame; whole numbers in the smallest type that holds them."""
+    array = from_lists(X) if isinstance(X, list | tuple) else np.asarray(X)
+    if array.dtype.kind == "c":
+        raise TableError("Complex data not supported")
+    if array.ndim != 2:
+        raise TableError(
+            "Expected 2D array, got {ndim}D array instead. Reshape your data: rows are samples, columns features",
+            ndim=array.ndim,
+        )
+    if array.dtype.kind in "US":
+        array = array.astype(object)
+    elif array.dtype.kind in "iu" and array.size:
+        array = _compact(array)
+    return pd.DataFrame(array, columns=_numbered(array.shape[1]), dtype=array.dtype, copy=False)
+
+
+@lru_cache(maxsize=64)
+def _numbered(d: int) -> pd.Index:
+    """The names of the columns of an array: pandas is slow to make them, and they never change."""
+    return pd.Index([f"x{j}" for j in range(d)])
 
 
 def _compact(array: NDArray[Any]) -> NDArray[Any]:

@@ -118,14 +118,16 @@ class Matrix(Table):
                 yield rows, _indicator(block, self.above, kind)
 
 
-def as_they_lie(frame: pd.DataFrame, schema: Schema, missing: str) -> Matrix | None:
-    """The rows of a frame as one matrix, if its columns are floats in which every number may stand, and they are many;
-    None where they are not, or one may be a missing cell that `missing` refuses."""
-    if len(frame) < WORTH_A_MATRIX or not all(v.numeric and v.likelihood is None for v in schema):
+def as_they_lie(rows: pd.DataFrame | Array, schema: Schema, missing: str) -> Matrix | None:
+    """The rows of a frame or of an array of floats as one matrix, if its columns are floats in which every number may
+    stand, and they are many; None where they are not, or one may be a missing cell that `missing` refuses."""
+    if len(rows) < WORTH_A_MATRIX or not all(v.numeric and v.likelihood is None for v in schema):
         return None
-    if any(kind != np.float64 or not isinstance(kind, np.dtype) for kind in frame.dtypes):
-        return None
-    whole = Matrix.of(frame.to_numpy(), schema=schema)
+    if isinstance(rows, pd.DataFrame):
+        if any(kind != np.float64 or not isinstance(kind, np.dtype) for kind in rows.dtypes):
+            return None
+        rows = rows.to_numpy()
+    whole = Matrix.of(rows, schema=schema)
     refused = missing == "error" and not all(np.isfinite(sum_of_squares(block)) for _rows, block in whole.blocks())
     return None if refused else whole
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from bayes_engine import (
     TAN,
@@ -439,6 +440,31 @@ def test_infinity_among_many_numbers_refuses_its_rows_only(frame: Any, cell: flo
     others = np.setdiff1d(np.arange(len(X)), [7, 8, 45_000])
     np.testing.assert_allclose(model.predict_proba(frame(odd))[others], expected[others], rtol=1e-12)
     assert model.predict_proba(frame(odd))[7] == pytest.approx(model.class_prior_, abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [NaiveBayes, LinearDiscriminantAnalysis])
+def test_many_rows_of_an_array_are_checked_as_those_of_a_frame(make: Any) -> None:
+    """They are read without a frame around them."""
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.raises(NotFittedError):
+        make().predict(X)
+    named = pd.DataFrame(X, columns=["mass", "size", "age"])
+    model = make().fit(named, y)
+    expected = model.predict_proba(named)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
+    unnamed = make().fit(X, y)
+    for kind in (np.asarray, np.asfortranarray):
+        np.testing.assert_allclose(unnamed.predict_proba(kind(X)), expected, rtol=1e-12)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        unnamed.predict(named)
+    for narrow in (X[:, :2], named[["mass", "size"]].to_numpy()):
+        with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
+            unnamed.predict(narrow)
+    X[7, 1] = np.nan
+    with pytest.raises(TableError, match=r"column 'x1'.* row 8"):
+        NaiveBayes(missing="error").fit(X[100:], y[100:]).predict(X)
 
 
 def test_infinity_in_a_column_set_aside_refuses_its_row() -> None:
