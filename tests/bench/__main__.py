@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import mmap
 import os
 import platform
 import signal
@@ -35,6 +36,8 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / ".github" / "BENCHMARKS.md"
 BEGIN, END = "<!-- measured by python -m tests.bench -->", "<!-- end -->"
 MINUTES = 40.0
+IDLE = 1.0
+"""Seconds in which memory is left alone to see whether the host takes it away."""
 GRACE = 10.0
 """Seconds in which a benchmark that is over its limit may end itself."""
 FIRST: dict[str, tuple[float, tuple[str, ...]]] = {
@@ -207,7 +210,24 @@ def summary(ran: Sequence[Ran]) -> list[str]:
     return lines
 
 
-def section(ran: Sequence[Ran], when: str, load: tuple[float, float]) -> str:
+class Quiet(NamedTuple):
+    """What tells how quiet the machine is: its load, and milliseconds to reach 8 MB that were left alone for `IDLE`
+    seconds, which are less than 1 unless the host had taken them."""
+
+    load: float
+    idle_memory: float
+
+    @classmethod
+    def now(cls) -> Quiet:
+        with mmap.mmap(-1, 2**23) as memory:
+            memory[:: mmap.PAGESIZE] = bytes(2**23 // mmap.PAGESIZE)
+            time.sleep(IDLE)
+            began = time.perf_counter()
+            memory[:: mmap.PAGESIZE]
+            return cls(os.getloadavg()[0], 1000 * (time.perf_counter() - began))
+
+
+def section(ran: Sequence[Ran], when: str, before: Quiet, after: Quiet) -> str:
     """The goals as a table of Markdown."""
 
     def row(name: str, what: str, holds: str) -> str:
@@ -222,8 +242,9 @@ def section(ran: Sequence[Ran], when: str, load: tuple[float, float]) -> str:
             rows.append(row(one.name, one.why, "**failed**" if one.failed else "–"))
     held, of = sum(g.holds for one in ran for g in one.goals), sum(len(one.goals) for one in ran)
     head = (
-        f"{when}, on {machine()}. Load of the machine {load[0]:.1f} before and {load[1]:.1f} after; "
-        f"{sum(one.seconds for one in ran) / 60:.0f} minutes. {held} of {of} goals hold."
+        f"{when}, on {machine()}. Load of the machine {before.load:.1f} before and {after.load:.1f} after; 8 MB left "
+        f"alone for a second took {before.idle_memory:.1f} and {after.idle_memory:.1f} ms to reach (below 1 where the "
+        f"host takes no memory away). {sum(one.seconds for one in ran) / 60:.0f} minutes. {held} of {of} goals hold."
     )
     return "\n".join([head, "", "| benchmark | goal: measured | holds |", "| --- | --- | --- |", *rows])
 
@@ -256,8 +277,8 @@ def main(arguments: Sequence[str]) -> int:
     if asked.list:
         print(*(f"{name:22} {minutes:3.0f} min  {' '.join(own)}" for name, (minutes, own) in some.items()), sep="\n")  # noqa: T201
         return 0
-    when, before = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC"), os.getloadavg()[0]
-    print(f"{when}; {machine()}; load {before:.1f}", flush=True)  # noqa: T201
+    when, before = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC"), Quiet.now()
+    print(f"{when}; {machine()}; load {before.load:.1f}; idle memory {before.idle_memory:.1f} ms", flush=True)  # noqa: T201
     began, ran = time.monotonic(), list[Ran]()
     try:
         for k, (name, (minutes, own)) in enumerate(some.items(), 1):
@@ -281,7 +302,7 @@ def main(arguments: Sequence[str]) -> int:
         minutes = (time.monotonic() - began) / 60
         print(f"\nmissed: {missed}; failed: {', '.join(failed) or 'none'}; {minutes:.1f} minutes", flush=True)  # noqa: T201
         if (asked.write or not asked.parts) and not asked.dry:
-            table = section(ran, when, (before, os.getloadavg()[0]))
+            table = section(ran, when, before, Quiet.now())
             PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), table), encoding="utf-8")
             say(f"the table is in {PAGE}")
     return missed + len(failed)

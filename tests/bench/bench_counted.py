@@ -19,7 +19,8 @@ from sklearn import naive_bayes as peers
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayes_engine
-from tests.bench.bench_naive_bayes import CLASSES, COLUMNS, LEVELS, ROWS, Ratio, cpu
+from tests.bench.bench_naive_bayes import CLASSES, COLUMNS, LEVELS, ROWS
+from tests.bench.goals import Ratio, cpu
 
 GAUSSIAN_COLUMNS = 30
 TEXTS, VOCABULARY, WORDS = 100_000, 50_000, 100

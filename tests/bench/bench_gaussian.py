@@ -6,10 +6,8 @@ no peer: their bound is of milliseconds.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -19,33 +17,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from bayes_engine.datasets import load_dataset
 from bayes_engine.decision.regions import axis_of, posterior_plane
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from tests.bench.goals import Goal, tell
+from tests.bench.goals import Goal, Ratio, cpu, tell
 
 ROWS, COLUMNS, CLASSES = 1_000_000, 30, 3
-
-
-class Ratio(NamedTuple):
-    """CPU seconds of ours and of the peer's, and the bound on their ratio."""
-
-    what: str
-    ours: float
-    peer: float
-    bound: float
-
-    @property
-    def value(self) -> float:
-        return self.ours / self.peer
-
-
-def cpu(*work: Callable[[], object], repeats: int = 5) -> list[float]:
-    """The least CPU time of each, taken in turns, so that a busy machine is busy for all."""
-    times: list[list[float]] = [[] for _ in work]
-    for _ in range(repeats):
-        for job, taken in zip(work, times, strict=True):
-            start = time.process_time()
-            job()
-            taken.append(time.process_time() - start)
-    return [min(taken) for taken in times]
 
 
 def table() -> tuple[np.ndarray, np.ndarray]:

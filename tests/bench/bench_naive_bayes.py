@@ -6,9 +6,7 @@ The bounds are the promise; seconds depend on the machine and are printed only t
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,32 +17,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from bayes_engine import LossMatrix, NaiveBayes, Schema, Variable
 from bayes_engine.decision.loss import decide
+from tests.bench.goals import Ratio, cpu
 
 ROWS, COLUMNS, LEVELS, CLASSES = 1_000_000, 20, 8, 5
-
-
-class Ratio(NamedTuple):
-    """CPU seconds of ours and of the peer's, and the bound on their ratio."""
-
-    what: str
-    ours: float
-    peer: float
-    bound: float
-
-    @property
-    def value(self) -> float:
-        return self.ours / self.peer
-
-
-def cpu(*work: Callable[[], object], repeats: int) -> list[float]:
-    """The least CPU time of each, taken in turns, so that a busy machine is busy for all."""
-    times: list[list[float]] = [[] for _ in work]
-    for _ in range(repeats):
-        for job, taken in zip(work, times, strict=True):
-            start = time.process_time()
-            job()
-            taken.append(time.process_time() - start)
-    return [min(taken) for taken in times]
 
 
 def categorical_fit() -> list[Ratio]:

@@ -31,7 +31,7 @@ from bayes_engine.stats.families import all_pairs, count_families
 from bayes_engine.stats.labels import Labels
 from bayes_engine.structure.dependence import dependences
 from bayes_engine.table.encode import encode
-from tests.bench.bench_naive_bayes import Ratio, cpu
+from tests.bench.goals import Ratio, cpu
 
 ROWS, COLUMNS, LEVELS, CLASSES = 100_000, 20, 5, 3
 MANY_ROWS, MANY_COLUMNS = 1_000_000, 30

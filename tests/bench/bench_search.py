@@ -39,8 +39,7 @@ from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.hill_climbing import ClimbSettings, hill_climb
 from bayes_engine.structure.scores import ScoreName, decomposed_score
-from tests.bench.bench_naive_bayes import Ratio, cpu
-from tests.bench.goals import Goal, tell
+from tests.bench.goals import Goal, Ratio, cpu, tell
 
 ALARM = Path(__file__).parent / "alarm.bif"
 ROWS, ORDERS, SLACK, SECONDS = 10_000, 20, 0.01, 60

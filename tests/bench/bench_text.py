@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from bayes_engine import NaiveBayes
 from bayes_engine.logspace import exp
-from tests.bench.bench_naive_bayes import Ratio, cpu
+from tests.bench.goals import Ratio, cpu
 
 TEXTS, VOCABULARY, WORDS = 10_000, 30_000, 40
 VALUES = 5_000

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.bench import __main__ as whole
-from tests.bench.__main__ import BEGIN, END, FIRST, PAGE, Ran, chosen, main, run, section, summary, written
-from tests.bench.goals import Goal, goal_in, tell, tried
+from tests.bench.__main__ import BEGIN, END, FIRST, PAGE, Quiet, Ran, chosen, main, run, section, summary, written
+from tests.bench.goals import SHORT, Goal, cpu, goal_in, tell, tried
 
 
 def test_a_goal_that_is_told_is_found_again(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,11 +28,26 @@ def test_a_part_that_fails_has_missed_its_goal_and_the_next_goes_on() -> None:
     assert not goal.holds and goal.what.startswith("visitors: failed, ZeroDivisionError")
 
 
+def test_what_is_short_is_done_once_before_it_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that each finds its memory as it left it; what takes long is not done twice."""
+    clock, done = [0.0], list[str]()
+
+    def job(name: str, seconds: float) -> None:
+        clock[0] += seconds if done[-1:] == [name] else seconds + 0.1  # the other had the machine meanwhile
+        done.append(name)
+
+    monkeypatch.setattr("time.process_time", lambda: clock[0])
+    short, long = cpu(lambda: job("short", 0.01), lambda: job("long", 2 * SHORT), repeats=3)
+    assert short == pytest.approx(0.01) and long == pytest.approx(2 * SHORT + 0.1)
+    assert done == ["short", "long", "short", "short", "long", "short", "short", "long"]
+
+
 def test_the_table_takes_the_place_of_the_last_one() -> None:
     ran = [Ran("bench_a", [Goal("x | y ≤ 2: 1", True), Goal("z ≤ 1: 2", False)], "", False, 60.0),
            Ran("bench_b", [], "failed: KeyError", True, 1.0, 123.4)]  # fmt: skip
-    table = section(ran, "2026-11-27 01:00 UTC", (0.1, 1.0))
+    table = section(ran, "2026-11-27 01:00 UTC", Quiet(0.1, 0.3), Quiet(1.0, 41.5))
     assert table.startswith("2026-11-27 01:00 UTC, on ") and "1 of 2 goals hold" in table
+    assert "Load of the machine 0.1 before and 1.0 after; 8 MB left alone for a second took 0.3 and 41.5 ms" in table
     assert "| `bench_a` | x \\| y ≤ 2: 1 | yes |" in table and "| `bench_b` | failed: KeyError | **failed** |" in table
     page = written(f"above\n\n{BEGIN}\nof yesterday\n{END}\n\nbelow\n", table)
     assert written(page, table) == page and "of yesterday" not in page
@@ -63,6 +78,7 @@ def test_the_table_is_written_whatever_befalls_a_benchmark(tmp_path: Path, monke
         return done._replace(name=name)
 
     monkeypatch.setattr(whole, "run", runs)
+    monkeypatch.setattr(whole, "IDLE", 0.0)
     for called_off in (False, True):
         if called_off:
             with pytest.raises(KeyboardInterrupt):
