@@ -135,12 +135,13 @@ def _frame_of_array(X: Any) -> pd.DataFrame:
         array = array.astype(object)
     elif array.dtype.kind in "iu" and array.size:
         array = _compact(array)
-    return pd.DataFrame(array, columns=_numbered(array.shape[1]), dtype=array.dtype, copy=False)
+    return pd.DataFrame(array, columns=_numbered(array.shape[1]).view(), dtype=array.dtype, copy=False)
 
 
 @lru_cache(maxsize=64)
 def _numbered(d: int) -> pd.Index:
-    """The names of the columns of an array: pandas is slow to make them, and they never change."""
+    """The names of the columns of an array, which pandas is slow to make; a frame gets a view, whose own name it may
+    change."""
     return pd.Index([f"x{j}" for j in range(d)])
 
 

@@ -261,3 +261,9 @@ def test_whole_numbers_of_an_array_stand_in_few_bytes_column_after_column(order:
         np.testing.assert_array_equal(held, array)
     odd = np.array([[2**64 - 1, 0]], dtype=np.uint64)
     np.testing.assert_array_equal(as_frame(odd).to_numpy(), odd)
+
+
+def test_frames_of_arrays_do_not_share_what_may_be_changed() -> None:
+    frame = as_frame(np.zeros((2, 3)))
+    frame.columns.name = frame.index.name = "mine"
+    assert as_frame(np.zeros((2, 3))).columns.names == as_frame(np.zeros((2, 3))).index.names == [None]
