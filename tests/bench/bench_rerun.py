@@ -37,6 +37,8 @@ AFTER = 0.08
 """Seconds after an answer in which the server ends its run."""
 QUIET = 0.5
 """Seconds without work after which a server that has just started is warm."""
+IDLE = 0.2
+"""The share of a core below which it does no work: cutting takes a whole one, waiting on a slow machine 0.04."""
 GOAL = {"model": 100.0}
 USUAL_GOAL = 60.0
 """Milliseconds, where no more than this runs on the machine."""
@@ -114,7 +116,7 @@ async def warm(cpu: Callable[[], float]) -> None:
     while True:
         before = cpu()
         await asyncio.sleep(QUIET)
-        if cpu() - before < 0.02 * QUIET:
+        if cpu() - before < IDLE * QUIET:
             return
 
 
