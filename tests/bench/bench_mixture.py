@@ -5,9 +5,8 @@ One BLAS thread on both sides; the same start, the same number of steps.
 
 from __future__ import annotations
 
-import time
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,23 +15,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_components import MixtureParameters
+from tests.bench.goals import Ratio, cpu
 
 ROWS, COLUMNS, COMPONENTS, STEPS = 100_000, 10, 8, 20
 FORMS = {"full": ("full", 0.18), "tied": ("tied", 0.5), "diagonal": ("diag", 0.5), "spherical": ("spherical", 0.5)}
 """scikit-learn's word, and the bound; full is the promise, the others are not to be slower."""
-
-
-class Ratio(NamedTuple):
-    """CPU seconds of ours and of the peer's, and the bound on their ratio."""
-
-    what: str
-    ours: float
-    peer: float
-    bound: float
-
-    @property
-    def value(self) -> float:
-        return self.ours / self.peer
 
 
 def twenty_steps(form: Any, repeats: int = 3) -> Ratio:
@@ -54,16 +41,11 @@ def twenty_steps(form: Any, repeats: int = 3) -> Ratio:
         lambda: GaussianMixture(COMPONENTS, covariance=form, tol=0.0, max_iter=STEPS, init=start).fit(X),
         lambda: Theirs(COMPONENTS, covariance_type=name, tol=0.0, max_iter=STEPS, **given).fit(X),
     ]
-    times: list[list[float]] = [[], []]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _ in range(repeats):
-            for job, taken in zip(jobs, times, strict=True):
-                begun = time.process_time()
-                job()
-                taken.append(time.process_time() - begun)
+        ours, theirs = cpu(*jobs, repeats=repeats)
     what = f"{STEPS} EM steps, {ROWS:,} x {COLUMNS}, {COMPONENTS} {form} components / GaussianMixture"
-    return Ratio(what, min(times[0]), min(times[1]), bound)
+    return Ratio(what, ours, theirs, bound)
 
 
 @pytest.mark.bench
