@@ -462,9 +462,14 @@ def test_many_rows_of_an_array_are_checked_as_those_of_a_frame(make: Any) -> Non
     for narrow in (X[:, :2], named[["mass", "size"]].to_numpy()):
         with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
             unnamed.predict(narrow)
+
+
+def test_a_missing_cell_among_many_rows_of_an_array_is_named() -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    model = NaiveBayes(missing="error").fit(X, X[:, 0] > 0)
     X[7, 1] = np.nan
     with pytest.raises(TableError, match=r"column 'x1'.* row 8"):
-        NaiveBayes(missing="error").fit(X[100:], y[100:]).predict(X)
+        model.predict(X)
 
 
 def test_infinity_in_a_column_set_aside_refuses_its_row() -> None:
