@@ -32,7 +32,7 @@ def to_pandas(X: Any) -> Any:
     >>> to_pandas(table)["size"].tolist(), to_pandas(table["colour"]).isna().tolist()
     ([1.0, nan, 3.0], [False, True, False])
     """
-    if isinstance(X, pd.DataFrame | pd.Series | np.ndarray | list | tuple):
+    if isinstance(X, pd.DataFrame | pd.Series | np.ndarray | list | tuple) or sparse.issparse(X):
         return X
     import narwhals.stable.v2 as nw
 

@@ -75,6 +75,9 @@ _CODED: dict[int, tuple[weakref.ref[Any], NDArray[Any], NDArray[Any]]] = {}
 NEAR = 2**16
 """Whole numbers that lie nearer to each other are found by their place, in a table of so many entries at most."""
 
+FIRST = 2**12
+"""Rows in which most often every one of few levels occurs."""
+
 
 def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
     """(n,) which of the distinct values each cell holds, -1 where it is missing, and those values, as they come; whole
@@ -120,7 +123,8 @@ def _of_whole_numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]] | 
     if high - low >= min(NEAR, len(whole)):
         return None
     place = np.subtract(whole, low, dtype=np.int64) if low or whole.dtype != np.int64 else whole
-    there = np.flatnonzero(np.bincount(place))
+    early = np.bincount(place[:FIRST], minlength=high - low + 1)
+    there = np.flatnonzero(early if early.all() else np.bincount(place))
     if len(there) <= high - low:
         code = np.zeros(high - low + 1, dtype=np.intp)
         code[there] = np.arange(len(there))

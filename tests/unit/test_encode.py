@@ -17,7 +17,7 @@ from bayes_engine.models.target import encode_target
 from bayes_engine.table import levels as distinct
 from bayes_engine.table.dataframes import as_frame
 from bayes_engine.table.encode import MISSING, code_dtype, encode, encode_levels, observe, unseen_code
-from bayes_engine.table.levels import distinct_codes
+from bayes_engine.table.levels import FIRST, distinct_codes
 from bayes_engine.table.spelled_cells import spellings_of
 
 COLOUR = Variable("colour", "categorical", ("green", "dark"))
@@ -177,7 +177,8 @@ def test_infinite_rows_and_take() -> None:
 @pytest.mark.parametrize("apart", [0, 1, 100])
 def test_distinct_values_of_whole_numbers_are_those_of_the_column(kind: Any, apart: int) -> None:
     whole = np.array([27, 26, 27 + apart, 26], dtype=kind)
-    for column in (pd.Series(np.tile(whole, 100)), pd.Series(whole), pd.Series(whole[:0])):
+    late = np.concatenate([np.repeat(whole[:2], FIRST), whole])
+    for column in map(pd.Series, (np.tile(whole, 100), whole, whole[:0], late)):
         held, values = distinct_codes(column)
         assert values[held].tolist() == column.tolist() and values.dtype == column.dtype
         assert len(values) == column.nunique()
