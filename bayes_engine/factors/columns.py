@@ -198,7 +198,7 @@ class MixedColumns(Product):
             return super().log(X)
         _others, *together = self._together
         if not together:
-            return self._others(X)
+            return super().log(X)
         total = together[0].log(X).T  # (C, n), ours
         total += self._others(X).T
         for columns in together[1:]:

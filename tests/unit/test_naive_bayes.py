@@ -151,6 +151,17 @@ def test_NF08_nothing_but_constants_leaves_the_prior() -> None:
     assert model.predict_proba(numbers([5.0], [5.0]))[0] == pytest.approx([2 / 3, 1 / 3])
 
 
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("n", [6, 1024])
+def test_NF08_nothing_but_constants_has_a_row_of_terms_for_each_row_and_no_other_model_s(n: int) -> None:
+    X = np.ones((n, 2))
+    model = NaiveBayes().fit(X, np.arange(n) % 3 > 0)
+    joint = model.predict_joint_log_proba(X)
+    assert joint.shape == model.predict_log_proba(X).shape == (n, 2)
+    joint[:] = [0.0, 5.0]
+    assert model.predict_proba(X)[0] == pytest.approx(model.class_prior_)
+
+
 def test_NF08_constant_after_forgetting_is_constant() -> None:
     X, y = numbers([0.1, 0.1, 0.1, 0.1, 0.1, 7e5], [1.0, 2.0, 3.0, 5.0, 4.0, 6.0]), list("aabbab")
     with pytest.warns(EstimationWarning, match="no spread"):
