@@ -198,7 +198,7 @@ class LazyNaiveBayes(NaiveBayes):
                 )
             if variable.numeric and (infinite := np.isinf(column)).any():
                 raise infinity(variable.name, infinite)
-        return StoredRows(X.schema, target, ((X, labels),))
+        return StoredRows(X.schema, target, (_joined([(X, labels)]),))  # copies: whose rows they are may change them
 
     def _estimate(self, stats: Any) -> Factor:
         if not isinstance(stats, StoredRows):

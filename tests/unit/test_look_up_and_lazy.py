@@ -300,6 +300,19 @@ def test_nothing_is_counted_before_a_query_and_then_only_its_columns(monkeypatch
     assert counted == [["色泽", "密度"]]
 
 
+def test_rows_are_kept_as_they_were_whatever_their_owner_does_with_them() -> None:
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(100, 2)), rng.integers(0, 2, 100), rng.random(100)
+    before = LazyNaiveBayes().fit(X.copy(), y.copy(), weight.copy())
+    lazy = LazyNaiveBayes().fit(X, y, weight)
+    given = X.copy(), y.copy(), weight.copy()
+    X *= 10
+    y[:] = 1 - y
+    weight[::2] *= 7
+    assert (lazy.predict_proba(given[0]) == before.predict_proba(given[0])).all()
+    assert lazy.forget(given[0][:9], given[1][:9], given[2][:9]).stats_.n == 91
+
+
 def test_rows_go_one_by_one_and_by_part_of_their_weight() -> None:
     X = pd.DataFrame({"a": list("xxyxy"), "b": [1.0, 1.0, 2.0, np.nan, 3.0]})
     y, w = list("ppqpq"), [2.0, 1.0, 1.0, 1.0, 2.0]
