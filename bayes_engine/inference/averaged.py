@@ -68,6 +68,8 @@ class Member:
         """(C, S_i, S_j) of every family of levels its log terms where the cell has lost a weight of 1, NaN where it has
         none: those of a row in its own class without it."""
         families = cast(tuple[TableLeaf, ...], self.families)
+        if not families:
+            return []
         counts = np.concatenate([f.counts for f in families], axis=2)
         totals = np.stack([f.totals for f in families], axis=2)
         amounts, sizes = [f.rule.amount for f in families], [f.domain.size for f in families]

@@ -74,6 +74,16 @@ def test_aode_leaves_rows_out_by_shared_tables_as_by_a_refit(how: dict[str, Any]
             np.testing.assert_allclose(left_out[i], wanted - np.logaddexp.reduce(wanted), rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("smoothing", ["factored", "joint"])
+def test_aode_of_one_column_leaves_rows_out_as_by_a_refit(smoothing: Any) -> None:
+    X, y = pd.DataFrame({"a": list("xxyyxxyy")}), np.array(list("nynynyny"))
+    left_out = AODE(smoothing=smoothing).fit(X, y).leave_one_out_log_proba(X, y)
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        anew = AODE(smoothing=smoothing).fit(X[rest], y[rest]).predict_log_proba(X.iloc[[i]])[0]
+        np.testing.assert_allclose(left_out[i], anew, rtol=0, atol=1e-12)
+
+
 def test_a_row_that_aode_never_counted_is_refused() -> None:
     X, y = table(4)
     model = AODE().fit(X, y)
