@@ -28,13 +28,14 @@ Words = Sequence[NDArray[np.int64]] | NDArray[np.int64]
 
 
 class Rounding(NamedTuple):
-    """How weights (k, V) become words: by which `function`, `below` what a sum is to stay, and how many bits may stand
-    behind the point, at `most` and at `least`."""
+    """How weights (k, V) become words: by which `function`, `below` what a sum is to stay, how many bits may stand
+    behind the point, at `most` and at `least`, and what `error` of a sum is too large."""
 
     function: Callable[[Array, int], Words]
     below: int
     most: int
     least: int
+    error: float
 
 
 def _rounded(over: Array, bits: int) -> NDArray[np.int64]:
@@ -50,10 +51,11 @@ def _packed(over: Array, bits: int) -> Words:
     return words
 
 
-HALVES = Rounding(_packed, 2**30, 24, 8)
-"""Two sums a word, with a bit to spare; with fewer than 8 bits too many rows are close."""
-WHOLE = Rounding(_rounded, 2**62, 52, 40)
-"""One sum a word; with fewer than 40 bits a sum of floats may be closer."""
+HALVES = Rounding(_packed, 2**30, 24, 8, np.inf)
+"""Two sums a word, with a bit to spare; with fewer than 8 bits too many rows are close. Their error is looked at row
+by row."""
+WHOLE = Rounding(_rounded, 2**62, 52, 0, 1e-10)
+"""One sum a word; where it may be farther off, as where counts are very large, a sum of floats is closer."""
 
 
 class RoundedWeights(NamedTuple):
@@ -182,9 +184,9 @@ class LinearInFixedPoint:
     def _words(self, rounding: Rounding, total: Array, bits: int) -> RoundedWeights | None:
         """The weights with at most so many bits, with fewer where `total` of a block is large; None where there are too
         few."""
-        reached = max(float(total.max()) * self._reach, 1.0)
-        bits = min(bits, int(np.log2(rounding.below / reached)))
-        if bits < rounding.least:
+        most = float(total.max())
+        bits = min(bits, int(np.log2(rounding.below / max(most * self._reach, 1.0))))
+        if bits < rounding.least or most * 2.0 ** -(bits + 1) > rounding.error:
             return None
         kept = self._kept.get(rounding)
         if kept is None or kept.bits != bits:
