@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bayes_engine.errors import CellTypeError, TableError
-from bayes_engine.table.dataframes import to_pandas
+from bayes_engine.table.dataframes import native, to_pandas
 from bayes_engine.table.encode import positions
 from bayes_engine.table.levels import distinct_codes, has_missing, observed, sort_levels, written
 from bayes_engine.table.schema import Variable
@@ -72,12 +72,12 @@ def encode_target(y: Any, known: Variable | None, n: int) -> tuple[Variable, NDA
 def _series(y: Any) -> pd.Series:
     """Labels as a column, strings as they are."""
     if isinstance(y, pd.Series):
-        return y
+        return native(y)
     if isinstance(y, pd.api.extensions.ExtensionArray):
         return pd.Series(y)
     if isinstance(y, list) and any(isinstance(label, tuple) for label in y):
         return pd.Series(pd.Index(y, tupleize_cols=False), dtype=object)
-    labels = column_or_1d(y, warn=True, dtype=None)
+    labels = native(column_or_1d(y, warn=True, dtype=None))
     plain = labels.astype(object) if labels.dtype.kind == "U" else labels
     return pd.Series(plain, dtype=object) if plain.dtype == object else pd.Series(plain, copy=False)
 

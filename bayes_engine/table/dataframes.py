@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayes_engine.errors import TableError
+
+Cells = TypeVar("Cells", pd.Series, NDArray[Any])
 
 ROWS_IN_CACHE = 2**13
 """Rows that are looked through, or turned into columns, together."""
@@ -131,11 +133,22 @@ def _frame_of_array(X: Any) -> pd.DataFrame:
             "Expected 2D array, got {ndim}D array instead. Reshape your data: rows are samples, columns features",
             ndim=array.ndim,
         )
+    array = native(array)
     if array.dtype.kind in "US":
         array = array.astype(object)
     elif array.dtype.kind in "iu" and array.size:
         array = _compact(array)
     return pd.DataFrame(array, columns=_numbered(array.shape[1]).view(), dtype=array.dtype, copy=False)
+
+
+def native(cells: Cells) -> Cells:
+    """An array or a column in the byte order of this machine: pandas tells no others apart.
+
+    >>> native(np.array([1, 500], dtype=">i8")).dtype.isnative
+    True
+    """
+    kind = cells.dtype
+    return cells if not isinstance(kind, np.dtype) or kind.isnative else cells.astype(kind.newbyteorder("="))
 
 
 @lru_cache(maxsize=64)

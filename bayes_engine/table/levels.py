@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import CellTypeError, TableError
+from bayes_engine.table.dataframes import native
 from bayes_engine.table.kinds import Level
 
 
@@ -59,6 +60,7 @@ def observed(column: pd.Series) -> list[Any]:
     """
     if isinstance(column.dtype, pd.StringDtype):
         return list(distinct_codes(column)[1])
+    column = native(column)
     try:
         values = (column.dropna() if has_missing(column) else column).unique()
     except TypeError:
@@ -94,7 +96,7 @@ def distinct_codes(column: pd.Series) -> tuple[NDArray[Any], NDArray[Any]]:
         return by_place
     of_arrow = isinstance(column.dtype, pd.StringDtype) and column.dtype.storage == "pyarrow"
     if not of_arrow or column.empty:  # Arrow 18 puts no dictionary together of nothing
-        codes, values = pd.factorize(column)
+        codes, values = pd.factorize(native(column))
         plain = np.asarray(values)
         return codes, np.asarray(pd.Index(plain).astype(object)) if plain.dtype.kind in "mM" else plain
     held = column.array.__arrow_array__()

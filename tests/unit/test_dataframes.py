@@ -267,3 +267,19 @@ def test_frames_of_arrays_do_not_share_what_may_be_changed() -> None:
     frame = as_frame(np.zeros((2, 3)))
     frame.columns.name = frame.index.name = "mine"
     assert as_frame(np.zeros((2, 3))).columns.names == as_frame(np.zeros((2, 3))).index.names == [None]
+
+
+@pytest.mark.parametrize("kind", [">i2", ">u8", ">f8"])
+@pytest.mark.parametrize(
+    "model",
+    [NaiveBayes(), NaiveBayes(likelihoods="categorical"), GaussianNB(), TAN(discretize="quantile")],
+    ids=repr,
+)
+def test_numbers_in_another_byte_order_are_the_same_numbers(kind: str, model: Any) -> None:
+    cells, y = np.array([[10, 500], [500, 10], [500, 500], [10, 10]] * 3), np.array([10, 500, 700] * 4)
+    plain = model.fit(cells.astype(kind[1:]), y).predict_proba(cells)
+    for X in (cells.astype(kind), pd.DataFrame(cells.astype(kind), columns=["x0", "x1"])):
+        for labels in (y.astype(kind), pd.Series(y.astype(kind))):
+            again = model.fit(X, labels)
+            assert again.classes_.tolist() == [10, 500, 700]
+            assert (again.predict_proba(X) == plain).all()
