@@ -168,6 +168,14 @@ def assigned(schema: Schema, frame: pd.DataFrame, likelihoods: Any) -> Schema:
 
 
 def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Variable:
+    if likelihood in OF_LEVELS and variable.numeric:
+        return _levels(variable, column, likelihood)
+    return with_likelihood(variable, likelihood)
+
+
+def with_likelihood(variable: Variable, likelihood: str | None) -> Variable:
+    """The variable with the likelihood chosen, if any, whatever its cells are. Raises ParameterError on one that it
+    cannot have, or that makes levels of numbers: these only the cells tell."""
     if likelihood is None or likelihood == current(variable.likelihood):
         return _based(variable)
     if variable.kind == "text":
@@ -181,7 +189,12 @@ def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Vari
     if likelihood == "gaussian":
         return replace(variable, likelihood=None)
     if likelihood in OF_LEVELS:
-        return _levels(variable, column, likelihood)
+        raise ParameterError(
+            "column '{column}' holds numbers, and which levels '{likelihood}' makes of them is known only when all are "
+            "read; say that it holds levels by schema=, with Variable('{column}', 'categorical')",
+            column=variable.name,
+            likelihood=likelihood,
+        )
     return _based(replace(variable, likelihood=likelihood))
 
 

@@ -44,6 +44,7 @@ from bayes_engine.models.likelihoods import (
     chosen,
     of_numbers,
     text_with,
+    with_likelihood,
 )
 from bayes_engine.models.table_reader import given_schema
 from bayes_engine.priors import (
@@ -303,6 +304,12 @@ class NaiveBayes(GenerativeClassifier):
             return schema
         choice = chosen(self.likelihoods, schema)
         return Schema(tuple(text_with(v, choice.get(v.name)) if v.textual else v for v in schema))
+
+    def with_likelihoods(self, schema: Schema) -> Schema:
+        """A schema with the texts and the likelihoods of this model, whatever the rows hold. Raises ParameterError as
+        `with_likelihood`, or where a column is not there."""
+        choice = chosen(self.likelihoods, schema := self.with_texts(schema))
+        return Schema(tuple(with_likelihood(v, choice.get(v.name)) for v in schema))
 
     def _declared(self) -> Schema:
         return as_texts(given_schema(self.schema), self.likelihoods, self.text).features

@@ -24,27 +24,24 @@ from bayes_engine.language import Message
 from bayes_engine.ledger import STATUS_NAMES, Status
 from bayes_engine.logspace import Array
 from bayes_engine.scale.arrow import (
-    SORTS,
     CountPlan,
-    Sort,
     arrow,
     as_read,
     cells_frame,
     frame_of,
     rows_before,
-    sort_of_type,
 )
 from bayes_engine.scale.block import Block, Reached
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.held_out import judging
 from bayes_engine.scale.kept import digest_of
-from bayes_engine.scale.plan import compared
+from bayes_engine.scale.plan import refuse_other_sorts
 from bayes_engine.scale.scan import Progress, threads_of
 from bayes_engine.scale.sources import Csv, Parquet, opened
 from bayes_engine.scale.stream import Piece, Workers, in_turn, pieces_of, spread_out
 from bayes_engine.scale.written import WRITERS, KeptAnswers, PartsBeside, csv_lines, part_name, unwritten
 from bayes_engine.stats.partial import MergeTree
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.schema import Schema
 from bayes_engine.table.write import free_names
 
 FIRST = ("decision", "risk", "gap")
@@ -139,7 +136,7 @@ def classify_files(
     rule = LossMatrix.from_any(loss, classes)
     rule.units(None)
     schema = as_read(learnt.schema_)
-    _refuse_other_columns(source, schema)
+    refuse_other_sorts(source, schema)
     kept = _kept(source, keep)
     every = tuple(dict.fromkeys((*kept, *schema.names)))
     plan = CountPlan(Schema(()), "", None, "columns", also=every)
@@ -233,40 +230,6 @@ class AnswerApart:
                 counts = counts + part.counts
                 writer.add(part.rows)
         return counts
-
-
-def _refuse_other_columns(source: Parquet | Csv, schema: Schema) -> None:
-    """Raises TableError where a file lacks a column, SchemaMismatch where it holds another sort of cells."""
-    compared(schema.names, source.names, source.found, schema.names)
-    if isinstance(source, Csv):
-        return
-    for name, types in zip(source.names, source.found, strict=True):
-        for v in schema:
-            sort, meant = sort_of_type(types[v.name]), _sorts(v)
-            if meant and sort not in (*meant, "nothing"):
-                raise SchemaMismatch(
-                    "column '{column}' holds {one} in '{here}', and the model was fitted to {two}: 1 and '1' are two "
-                    "levels; write the file with the same type",
-                    column=v.name,
-                    one=SORTS[sort or "nothing"],
-                    here=name,
-                    two=SORTS[meant[0]],
-                )
-
-
-def _sorts(variable: Variable) -> tuple[Sort, ...]:
-    """What a column of the model may hold in a file; nothing where anything may stand."""
-    if variable.textual:
-        return ("strings",)
-    if not variable.discrete or variable.cuts is not None:
-        return "numbers", "levels that are numbers"
-    kinds = {bool if isinstance(v, bool | np.bool_) else str if isinstance(v, str) else float for v in variable.levels}
-    if len(kinds) != 1:
-        return ()
-    [kind] = kinds
-    return (
-        ("truth values",) if kind is bool else ("strings",) if kind is str else ("numbers", "levels that are numbers")
-    )
 
 
 def _kept(source: Parquet | Csv, keep: Sequence[str] | None) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def cut_schema(
 
     Of up to 65,536 distinct values of a column the cuts are those of a fit to the rows, to the last bit. Beyond that
     values are told apart by their leading binary digits, as many as 65,536 points allow, cuts stand between two of
-    these, and an EstimationWarning says how fine they are.
+    these, and an EstimationWarning says how fine they are: where two cuts are nearly as good, it may be the other one.
 
     Raises ParameterError where the statistics do not hold the values, or a name is no column of numbers.
 
@@ -60,8 +60,9 @@ def cut_schema(
     if coarse:
         report(
             EstimationWarning(
-                "column(s) {names}: there are more than {most} distinct values, so cut points stand on a grid of "
-                "leading binary digits, and are exact to one part in {parts}",
+                "column(s) {names}: there are more than {most} distinct values, so cut points are chosen on a grid of "
+                "leading binary digits, as fine as one part in {parts}; where two are nearly as good, another may be "
+                "taken than from the values themselves",
                 names=Listing(coarse),
                 most=max(held[name].bound for name in coarse),
                 parts=2 ** max(52 - max(coarse.values()), 0),

@@ -10,7 +10,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sklearn.base import clone
 
-from bayes_engine.errors import ParameterError
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.logspace import Array
 from bayes_engine.models.aode import AODE
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -45,7 +46,7 @@ from bayes_engine.scale.super_parent import spodes
 from bayes_engine.scale.texts import (
     opened_again,
     read_as_texts,
-    texts_of_model,
+    read_by_model,
     unknown_texts,
     with_vocabularies,
 )
@@ -126,6 +127,12 @@ def target_of(schema: Schema | None, target: str | None) -> str | None:
     return target if target is not None or schema is None or schema.target is None else schema.target.name
 
 
+def refuse_weightless(class_weight: Array, weight: str | None) -> None:
+    """Raises TableError where not one row of the files counts: every weight is 0."""
+    if not class_weight.any():
+        raise TableError("the weight '{column}' is 0 in every row; at least one row must count", column=str(weight))
+
+
 def fit_files(
     model: M,
     path_or_paths: PathLike | Iterable[PathLike],
@@ -183,7 +190,11 @@ def fit_files(
     `resume` is then one file, written after every pass, and EM goes on after the
     last; `progress` is told how many passes there are at most.
 
-    Raises ParameterError, before a row is read, where the model needs all rows at once; what `collect_parquet` raises.
+    Columns have the `likelihoods` that the model chooses. That numbers are levels ("categorical", "bernoulli") is said
+    by `schema`, since which levels there are is known only when all rows are read.
+
+    Raises ParameterError, before a row is read, where the model needs all rows at once, or a likelihood does not fit
+    its column; TableError where every weight is 0; what `collect_parquet` raises.
 
     >>> import pandas as pd, pathlib, tempfile
     >>> from bayes_engine import TAN, fit_files
@@ -231,7 +242,7 @@ def fit_rows(
         else opened(rows, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
     )
     plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden, texts=True))
-    plan, schema = texts_of_model(inner, plan, schema)
+    plan, schema = read_by_model(inner, plan, schema)
     if hidden:
         passed = Workers(threads_of(threads, client, plan), client, progress)
         return _by_em(model, inner, source, plan, passed, resume)  # type: ignore[no-any-return]
@@ -261,7 +272,9 @@ def fit_rows(
         kept = place if place is None or not ending else place.with_name(f"{place.name}.{ending}")
         ours = replace(planned(source, asked), families=families)
         most = min(workers, threads_of(threads, client, ours))
-        return Pass(source, ours, given, kept, report, most, client).run()
+        stats = Pass(source, ours, given, kept, report, most, client).run()
+        refuse_weightless(stats.class_weight, weight)
+        return stats
 
     def of_families(ending: str, given: Schema, families: tuple[Name, ...]) -> SufficientStatistics:
         return counted(FAMILIES, given, ending, families)

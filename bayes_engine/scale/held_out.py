@@ -35,12 +35,20 @@ from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.em_passes import KeptPasses, Steps, asked_of
-from bayes_engine.scale.fit import coarsened, cut, cut_columns, target_of, wanted, whole_columns
+from bayes_engine.scale.fit import (
+    coarsened,
+    cut,
+    cut_columns,
+    refuse_weightless,
+    target_of,
+    wanted,
+    whole_columns,
+)
 from bayes_engine.scale.fold_counts import FoldCounts, counted_by_fold, finest, of_other_folds
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
 from bayes_engine.scale.kept import KeptSum, digest_of, digest_of_statistics
 from bayes_engine.scale.pairs import joined
-from bayes_engine.scale.plan import CountRequest, planned
+from bayes_engine.scale.plan import CountRequest, planned, refuse_other_sorts
 from bayes_engine.scale.scan import FAMILIES, Progress, at_a_time, bytes_of_points, release, threads_of
 from bayes_engine.scale.score import (
     RiskInFiles,
@@ -57,7 +65,7 @@ from bayes_engine.scale.shrinkage import shrinks, shrunk_models
 from bayes_engine.scale.sources import Csv, Parquet, opened
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.scale.super_parent import spodes
-from bayes_engine.scale.texts import narrowed, texts_of_model, unknown_texts, vocabularies_by_fold
+from bayes_engine.scale.texts import narrowed, read_by_model, unknown_texts, vocabularies_by_fold
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.structure.search import SearchResult
 from bayes_engine.table.encode import positions
@@ -143,7 +151,7 @@ def held_out_risk(
     def plan_for(want: str, given: Schema | None, columns: Sequence[str] | None) -> CountPlan:
         return planned(source, CountRequest(target, given, columns, weight, want, also, texts=True))
 
-    plan, schema = texts_of_model(model, plan_for(want, schema, columns), schema)
+    plan, schema = read_by_model(model, plan_for(want, schema, columns), schema)
     before, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
@@ -188,6 +196,7 @@ def held_out_risk(
 
     counts = counted(plan, workers, (1 + bool(texts) + bool(methods), passes))
     whole, learnt_from = learnt_of(counts)
+    refuse_weightless(whole.class_weight, weight)
     if isinstance(model, KDependence) and model.k > 1:
         families = {name for part in learnt_from for name in model.wider_families(part)}
         wider = replace(plan, want=FAMILIES, families=tuple(sorted(families)))
@@ -283,6 +292,7 @@ def evaluate_files(
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(known, target))
     also = () if groups is None or groups in known.names else (groups,)
     plan = planned(source, CountRequest(target, known, known.names, weight, "columns", also, texts=True))
+    refuse_other_sorts(source, known)
     division = Division(1, groups, 0)
     workers = Workers(threads_of(threads, client, plan), client, progress)
     classes = tuple(model.classes_.tolist())
@@ -296,6 +306,7 @@ def evaluate_files(
     if held is None:
         raise TableError("there are no rows to count: the files are empty")
     totals, rows = held[0], int(held[1].sum())
+    refuse_weightless(totals, weight)
     rule = _rule(classes, totals, loss, prior_of_use, bins, rows)
     kept = _kept(place, "scores", plan, division, source, *rule.asked([model], (rows,)))
     sums = _scored(source, plan, [model], rule, division, workers, (2, 2), kept)

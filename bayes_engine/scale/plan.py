@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from bayes_engine.errors import ParameterError, SchemaMismatch, TableError
 from bayes_engine.scale.arrow import SORTS, CountPlan, Sort, sort_of_type, variable_of
-from bayes_engine.table.schema import Schema
+from bayes_engine.table.schema import Schema, Variable
 
 Found = Mapping[str, Any]
 """The Arrow types of a file's columns."""
@@ -76,6 +78,41 @@ def compared(
             )
         sorts[column] = next(iter(first), "nothing")
     return sorts
+
+
+def refuse_other_sorts(source: Described, schema: Schema) -> None:
+    """Raises TableError where a file lacks a column of a model's `schema`, SchemaMismatch where one holds another sort
+    of cells than the model was fitted to; what CSV holds is known cell by cell only."""
+    compared(schema.names, source.names, source.found, schema.names)
+    if source.sampled:
+        return
+    for name, types in zip(source.names, source.found, strict=True):
+        for v in schema:
+            sort, meant = sort_of_type(types[v.name]), _sorts(v)
+            if meant and sort not in (*meant, "nothing"):
+                raise SchemaMismatch(
+                    "column '{column}' holds {one} in '{here}', and the model was fitted to {two}: 1 and '1' are two "
+                    "levels; write the file with the same type",
+                    column=v.name,
+                    one=SORTS[sort or "nothing"],
+                    here=name,
+                    two=SORTS[meant[0]],
+                )
+
+
+def _sorts(variable: Variable) -> tuple[Sort, ...]:
+    """What a column of the model may hold in a file; nothing where anything may stand."""
+    if variable.textual:
+        return ("strings",)
+    if not variable.discrete or variable.cuts is not None:
+        return "numbers", "levels that are numbers"
+    kinds = {bool if isinstance(v, bool | np.bool_) else str if isinstance(v, str) else float for v in variable.levels}
+    if len(kinds) != 1:
+        return ()
+    [kind] = kinds
+    return (
+        ("truth values",) if kind is bool else ("strings",) if kind is str else ("numbers", "levels that are numbers")
+    )
 
 
 class CountRequest(NamedTuple):

@@ -45,9 +45,13 @@ def read_as_texts(model: Any, schema: Schema, *, given: bool) -> Schema:
     return schema
 
 
-def texts_of_model(model: Any, plan: CountPlan, schema: Schema | None) -> tuple[CountPlan, Schema | None]:
-    """The plan with the columns as texts, and as counts, that the model reads so; and the schema given, with these."""
-    known = read_as_texts(model, plan.schema, given=schema is not None)
+def read_by_model(model: Any, plan: CountPlan, schema: Schema | None) -> tuple[CountPlan, Schema | None]:
+    """The plan with the columns as texts, and as counts, that the model reads so, and with the likelihoods that it
+    chooses; and the schema given, with these."""
+    if isinstance(model, NaiveBayes):
+        known = model.with_likelihoods(plan.schema)
+    else:
+        known = read_as_texts(model, plan.schema, given=schema is not None)
     changed = {v.name for v in known if v != plan.schema[v.name]}
     if not changed:
         return plan, schema

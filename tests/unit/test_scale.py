@@ -291,7 +291,7 @@ def test_more_values_than_points_stand_on_one_grid_in_any_order(monkeypatch: pyt
         np.testing.assert_array_equal(other.points, one.points)
         np.testing.assert_array_equal(other.weight, one.weight)
     stats = counted(np.arange(len(frame)), 500)
-    with pytest.warns(EstimationWarning, match="more than 300 distinct values.*exact to one part in"):
+    with pytest.warns(EstimationWarning, match="more than 300 distinct values.*as fine as one part in"):
         schema = cut_schema(stats)
     [cut] = schema["x"].cuts or ()
     assert abs(cut - 2) < 2 * 2.0 ** (one.dropped - 52)

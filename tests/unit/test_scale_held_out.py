@@ -26,6 +26,7 @@ from bayes_engine import (
     NaiveBayes,
     QuadraticDiscriminantAnalysis,
     Schema,
+    SemiSupervisedNB,
     Variable,
     evaluate_files,
     fit_files,
@@ -299,6 +300,62 @@ def test_fit_files_is_the_fit_of_the_rows(model: Any, tmp_path: Path) -> None:
     of_csv = fit_files(model, tmp_path / "a.csv", target="good", columns=ALL)
     in_memory_too = type(model)(**model.get_params()).fit(read[ALL], read["good"])
     assert (of_csv.predict(read[ALL]) == in_memory_too.predict(read[ALL])).all()
+
+
+@pytest.mark.parametrize("likelihood", ["poisson", "kernel", "kernel-range", "joint-multinomial", "gaussian"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files_have_the_likelihoods_that_the_model_chooses(likelihood: str, ending: str, tmp_path: Path) -> None:
+    frame = rows(300).assign(more=np.arange(300) % 11)
+    of_both = {"times": likelihood, "more": likelihood}
+    names = ["sound", "mass", "times", "more"]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    made = written(frame, tmp_path) if ending == "parquet" else tmp_path / "a.csv"
+    model: Any = NaiveBayes(likelihoods=of_both)
+    ours, theirs = fit_files(model, made, target="good", columns=names), model.fit(frame[names], frame["good"])
+    np.testing.assert_allclose(ours.predict_log_proba(frame[names]), theirs.predict_log_proba(frame[names]), rtol=1e-9)
+    if ending == "parquet":
+        found = held_out_risk(model, made, target="good", columns=names, loss=LOSS)
+        assert_alike(found, in_memory(model, frame, names, fold_by_row(made), None, None))
+    if likelihood == "poisson":
+        hidden = fit_files(
+            SemiSupervisedNB(NaiveBayes(likelihoods=of_both), max_iter=2), made, target="good", columns=names
+        )
+        assert {v.name: v.likelihood for v in hidden.schema_} == {v.name: v.likelihood for v in theirs.schema_}
+
+
+@pytest.mark.parametrize("likelihoods", [{"times": "categorical"}, {"times": "bernoulli"}, "categorical"], ids=str)
+def test_that_numbers_are_levels_is_said_by_the_schema_before_a_row_is_read(likelihoods: Any, tmp_path: Path) -> None:
+    made, seen = written(rows(90), tmp_path), []
+    with pytest.raises(ParameterError, match=r"column 'times' holds numbers.*say that it holds levels by schema="):
+        fit_files(NaiveBayes(likelihoods=likelihoods), made, target="good", columns=["sound", "times"],
+                  progress=seen.append)  # fmt: skip
+    with pytest.raises(ParameterError, match="'nowhere'"):
+        fit_files(NaiveBayes(likelihoods={"nowhere": "poisson"}), made, target="good", progress=seen.append)
+    assert not seen
+    schema = Schema((Variable("times", "categorical"),))
+    fitted = fit_files(NaiveBayes(likelihoods={"times": "categorical"}, schema=schema), made, target="good")
+    assert fitted.schema_["times"].levels == (0, 1, 2, 3)
+
+
+def test_numbers_are_not_read_as_strings_where_a_fitted_model_is_judged(tmp_path: Path) -> None:
+    model = NaiveBayes().fit(pd.DataFrame({"c": ["1", "2"] * 50}), ["u", "v"] * 50)
+    for cells, sort in (([1, 2], "numbers"), ([True, False], "truth values")):
+        pd.DataFrame({"c": cells * 50, "y": ["u", "v"] * 50}).to_parquet(tmp_path / "f.parquet")
+        with pytest.raises(SchemaMismatch, match=f"column 'c' holds {sort} in 'f.parquet', and the model was fitted"):
+            evaluate_files(model, tmp_path, target="y")
+
+
+@pytest.mark.parametrize("model", [NaiveBayes(), TAN(), LinearDiscriminantAnalysis()], ids=repr)
+def test_rows_of_which_none_counts_are_refused(model: Any, tmp_path: Path) -> None:
+    made = written(rows(90).assign(times=0), tmp_path)
+    asked: Any = {"target": "good", "columns": ["size"], "weight": "times"}
+    for ask in (fit_files, held_out_risk):
+        with pytest.raises(TableError, match="the weight 'times' is 0 in every row"):
+            ask(model, made, **asked)
+    if isinstance(model, NaiveBayes):
+        fitted = model.fit(rows(90)[["size"]], rows(90)["good"])
+        with pytest.raises(TableError, match="the weight 'times' is 0 in every row"):
+            evaluate_files(fitted, made, target="good", weight="times")
 
 
 def test_what_cannot_be_judged_is_refused_in_words(tmp_path: Path) -> None:
