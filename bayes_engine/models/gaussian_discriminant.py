@@ -8,9 +8,11 @@ The Elements of Statistical Learning, 2nd ed., sec. 4.3.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from threading import Lock
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -56,9 +58,33 @@ def _pools() -> ThreadpoolController:
     return ThreadpoolController()  # finding the libraries takes milliseconds, limiting them does not
 
 
-def one_thread() -> Any:
-    """A context in which BLAS uses one thread: two make products of this size slower."""
-    return _pools().limit(limits=1, user_api="blas")
+@dataclass
+class _Limit:
+    """How many threads of this process are `within` the limit that the first of them set."""
+
+    lock: Lock = field(default_factory=Lock)
+    within: int = 0
+    limiter: Any = None
+
+
+_LIMIT = _Limit()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A context in which BLAS uses one thread: two make products of this size slower. The limit is one for the whole
+    process, so of several threads that want it at a time the last gives back what the first found."""
+    with _LIMIT.lock:
+        if not _LIMIT.within:
+            _LIMIT.limiter = _pools().limit(limits=1, user_api="blas")
+        _LIMIT.within += 1
+    try:
+        yield
+    finally:
+        with _LIMIT.lock:
+            _LIMIT.within -= 1
+            if not _LIMIT.within:
+                _LIMIT.limiter.restore_original_limits()
 
 
 Shrinkage = Literal["auto", "oas"] | float | None

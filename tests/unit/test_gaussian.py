@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from bayes_engine.covariance import inverse_root, pooled, shrunk
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.table.schema import Schema, Variable
 from tests.classified_files import receive, score
 
@@ -66,6 +69,20 @@ def test_ledger_rows_of_lda_and_qda(melons: Any) -> None:
         density = multivariate_normal(own.mean(), np.cov(own.T, ddof=0)).logpdf(X)
         expected = np.log((y == label).mean()) + density
         np.testing.assert_allclose(quadratic.predict_joint_log_proba(X)[:, c], expected, rtol=1e-10)
+
+
+def test_blas_has_as_many_threads_again_once_the_last_of_several_is_done() -> None:
+    def now() -> list[int]:
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    with threadpool_limits(2, user_api="blas"):
+        before, (first, second) = now(), (one_thread(), one_thread())
+        with ExitStack() as other:
+            with first:
+                other.enter_context(second)
+                assert set(now()) == {1}
+            assert set(now()) == {1}
+        assert now() == before
 
 
 def test_the_watermelon_direction(melons: Any) -> None:
