@@ -250,26 +250,30 @@ class Pass:
         ends = {item.file: item.blocks for item in items if isinstance(item, End)}
         count = CountApart(self.plan, replace(self._partial(()), sources=()), ends)
         spread = on_workers(self.client, [item for item in items if isinstance(item, Block)], count, count.merged)
-        before, pace = tree.rows, Pace()
+        before, pace, in_file = tree.rows, Pace(), tree.rows
 
-        def kept(parts: Iterable[bytes]) -> MergeTree:
+        def keep() -> None:
+            """Save what is there, unless the file has more: a lost worker takes results along."""
+            nonlocal in_file
             far = MergeTree(tree.nodes)
-            for part in parts:
+            for part in spread.finished():
                 for node in load_partial(part).nodes:
                     far.add(node)
-            return far
+            if far.rows > in_file:
+                self._keep(far)
+                in_file = far.rows
 
         def look() -> None:
             if self.resume is not None and pace.is_due:
-                pace.saved(lambda: self._keep(kept(spread.finished())))
+                pace.saved(keep)
             report(before + spread.rows)
 
         with spread:
             try:
                 top = spread.result(look)
             except BaseException:
-                if self.resume is not None and (far := kept(spread.finished())).nodes:
-                    self._keep(far)
+                if self.resume is not None:
+                    keep()
                 raise
         for node in () if top is None else load_partial(top).nodes:
             tree.add(node)
