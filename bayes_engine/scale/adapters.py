@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from typing import Any, TypeVar
 
 from bayes_engine.scale.block import Block
@@ -22,6 +23,8 @@ def on_workers(
     """`work` on each block by the workers of a `client`, results merged by `merge` in eights, file by file first. Where
     results come out alike whatever the grouping, or are merged in their order, so does the whole, whichever worker did
     what. Raises ParameterError where a client is no engine."""
+    if isinstance(client, Executor):
+        return Spread(Engine(client, Task(work, merge, version())), blocks)
     packages = [kind.__module__.partition(".")[0] for kind in type(client).__mro__]
     engine = next((ENGINES[name] for name in packages if name in ENGINES), Engine)
     return Spread(engine(client, Task(work, merge, version())), blocks)

@@ -20,7 +20,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError
-from bayes_engine.scale.block import LOOK, Block
+from bayes_engine.scale.block import LOOK, Block, one_line
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ class Engine(Generic[T]):
     """Neighbouring blocks that are given as one, and of which one result comes: 1, or FAN_IN."""
 
     def __init__(self, client: Any, task: Task[T]) -> None:
-        if not all(callable(getattr(client, name, None)) for name in self.methods):
+        if isinstance(client, type) or not all(callable(getattr(client, name, None)) for name in self.methods):
             raise ParameterError(
                 "client={value} is none of these: a distributed.Client, a SparkSession (of Spark 4 or newer), an "
                 "executor of concurrent.futures",
@@ -82,7 +82,16 @@ class Engine(Generic[T]):
 
     def work(self, blocks: Sequence[Block]) -> Any:
         """The future of what comes of neighbouring blocks, `at_once` or fewer."""
-        return self.client.submit(self.task.of, blocks)
+        return self.submitted(self.task.of, blocks)
+
+    def submitted(self, function: Callable[..., Any], *parts: Any, **how: Any) -> Any:
+        """The future of a function's result. Raises ParameterError where the client takes no work."""
+        try:
+            return self.client.submit(function, *parts, **how)
+        except Exception as error:
+            raise ParameterError(
+                "client= takes no work: {reason}; make a new one", reason=one_line(error) or type(error).__name__
+            ) from error
 
     def merge(self, parts: Sequence[Any]) -> Any:
         """The future of the merge of results, of which all are there."""

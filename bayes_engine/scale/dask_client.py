@@ -22,19 +22,21 @@ class DaskEngine(Engine[T]):
         super().__init__(client, task)
         if getattr(client, "asynchronous", False):
             raise ParameterError("client= waits for its results: give a distributed.Client that is not asynchronous")
-        self._task = client.submit(partial(_same, task), pure=False)  # it travels once, as a result does
+        self._task = self.submitted(partial(_same, task), pure=False)  # it travels once, as a result does
 
     def work(self, blocks: Sequence[Block]) -> Any:
         """As `Engine` has it."""
-        return self.client.submit(partial(Task.of, blocks=blocks), self._task, pure=False)
+        return self.submitted(partial(Task.of, blocks=blocks), self._task, pure=False)
 
     def merge(self, parts: Sequence[Any]) -> Any:
         """As `Engine` has it, on a worker, before blocks that wait."""
-        return self.client.submit(Task.merged, self._task, *parts, pure=False, priority=1)
+        return self.submitted(Task.merged, self._task, *parts, pure=False, priority=1)
 
     def error(self, future: Any, first: Block) -> BayesEngineError | None:
         """As `Engine` has it. A result that is lost is made again, and no error."""
-        if future.status not in ("error", "cancelled"):
+        if future.status == "cancelled":
+            return ReadError("the scheduler has called all off, or is gone; look into its log, and ask again")
+        if future.status != "error":
             return None
         error = future.exception()
         if type(error).__name__ != "KilledWorker":
