@@ -224,11 +224,15 @@ class AnswerApart:
 
     def __call__(self, folder: Path, block: Block) -> NDArray[np.int64]:
         counts = np.zeros(len(self.answer.loss.actions) + 1, dtype=np.int64)
-        with WRITERS[".parquet"](folder / part_name(block.place), self.schema) as writer:
+        place = folder / part_name(block.place)
+        with WRITERS[".parquet"](place, self.schema) as writer:
             for piece in pieces_of(block):
                 part = self.answer.of(piece)
                 counts = counts + part.counts
-                writer.add(part.rows)
+                try:
+                    writer.add(part.rows)
+                except OSError as error:
+                    raise unwritten(place, error) from error
         return counts
 
 

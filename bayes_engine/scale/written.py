@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
 from shutil import copyfileobj, rmtree
+from threading import current_thread, main_thread
 from typing import Any, Protocol
 
 import numpy as np
@@ -169,9 +171,9 @@ def part_name(place: tuple[int, int]) -> str:
     """The file of a row group's answers: in the order of the rows.
 
     >>> part_name((3, 12))
-    'part-00003-00012.parquet'
+    'part-000003-00000012.parquet'
     """
-    return f"part-{place[0]:05}-{place[1]:05}.parquet"
+    return f"part-{place[0]:06}-{place[1]:08}.parquet"
 
 
 KEPT_EACH = 30.0
@@ -183,8 +185,8 @@ class KeptAnswers:
     was written is kept whatever ends the run, and gone on from by the next; the file `place` then comes of all, as if
     one run had written it. `asked` is what is answered, as «name=value», by how many `actions`.
 
-    Raises StoreError where the folder holds answers to another question, or of files that have changed since, and where
-    it, or the file, cannot be written.
+    Raises StoreError where the folder holds answers to another question, or of files that have changed since, or files
+    that are no answers, and where it, or the file, cannot be written.
     """
 
     def __init__(
@@ -205,12 +207,25 @@ class KeptAnswers:
         try:
             self.folder.mkdir(exist_ok=True)
             self._take_up()
-            for path in list(self.folder.iterdir()):
-                if path != self.state and path.name not in self.names:
+            ours, others = self._found()
+            if others:
+                raise StoreError(
+                    "'{path}' holds other files, such as '{file}'; give a folder of its own to what is not whole yet",
+                    path=str(self.folder),
+                    file=others[0].name,
+                )
+            for path in ours:
+                if path.name not in self.names:
                     path.unlink()  # what was under way when a run was broken off
         except OSError as error:
             raise unwritten(self.folder, error) from error
         return self
+
+    def _found(self) -> tuple[list[Path], list[Path]]:
+        """The files of answers in the folder, whole or under way, and what else there is beside the state."""
+        beside = sorted(path for path in self.folder.iterdir() if path != self.state)
+        ours = [path for path in beside if NAME.fullmatch(path.name) and path.is_file()]
+        return ours, [path for path in beside if path not in ours]
 
     def _take_up(self) -> None:
         passes = taken_up(self.state, self.asked)
@@ -219,7 +234,7 @@ class KeptAnswers:
         try:
             here, (counts,), names = passes.parts
             reached = Reached.of(here)
-            if counts.shape != self.counts.shape or not all(NAME.fullmatch(name) for name in names):
+            if counts.shape != self.counts.shape or not all(NAME.fullmatch(n) and n[0] != "." for n in names):
                 raise ValueError
         except (TypeError, ValueError, AttributeError) as error:
             raise StoreError("'{path}' holds no unfinished answers", path=str(self.folder)) from error
@@ -239,12 +254,13 @@ class KeptAnswers:
 
     def add(self, rows: Any, counts: Any, here: Reached) -> None:
         """A batch more, how many of its rows have each decision, and how far its block then is."""
-        self._is_whole = False  # or Ctrl+C might come in the middle
-        self.begin()
-        self._writer.add(rows)
-        self.counts = self.counts + counts
-        self.reached = here._replace(total=self.reached.total + here.total)
-        self._is_whole = True
+        with uninterrupted():
+            self._is_whole = False
+            self.begin()
+            self._writer.add(rows)
+            self.counts = self.counts + counts
+            self.reached = here._replace(total=self.reached.total + here.total)
+            self._is_whole = True
         if self._pace.is_due:
             self._pace.saved(self._keep)
 
@@ -272,8 +288,9 @@ class KeptAnswers:
                     path=str(self.place),
                     reason=_reason(failed),
                 ) from failed
-            self.state.unlink(missing_ok=True)
-            rmtree(self.folder, ignore_errors=True)
+            with suppress(OSError):
+                for path in (self.state, *self._found()[0]):
+                    path.unlink(missing_ok=True)
         elif self._writer is not None and (not self._is_whole or issubclass(kind, StoreError)):
             self._writer.__exit__(kind, error, trace)
         else:
@@ -298,8 +315,32 @@ class KeptAnswers:
                     raise unwritten(self.place, failed) from failed
 
 
-NAME = re.compile(r"\d{6}\.(parquet|csv)")
-"""What files of answers that are not whole are called."""
+NAME = re.compile(r"\d{6}\.(parquet|csv)|\.(\d{6}\.(parquet|csv)|state)\.[0-9a-f]{8}\.part")
+"""What files of answers that are not whole are called, and one that is being written."""
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl+C within it comes at its end."""
+    if current_thread() is not main_thread() or (handler := signal.getsignal(signal.SIGINT)) is None:
+        yield  # only the main thread is interrupted
+        return
+    pressed: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _rows_of(path: Path) -> int | None:
+    """How many rows a Parquet file holds; None of one that is damaged."""
+    try:
+        return int(arrow("pyarrow.parquet").read_metadata(path).num_rows)
+    except ValueError:
+        return None
 
 
 class PartsBeside:
@@ -320,9 +361,8 @@ class PartsBeside:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             if kind is None:
-                read = arrow("pyarrow.parquet").read_metadata
                 for name, rows in self.rows.items():
-                    if read(self.folder / name).num_rows != rows:
+                    if _rows_of(self.folder / name) != rows:
                         raise StoreError("'{path}' does not hold the rows that were written", path=name)
                 for path in list(self.folder.iterdir()):
                     if path.name.startswith("."):
@@ -331,4 +371,8 @@ class PartsBeside:
         except OSError as failed:
             raise unwritten(self.place, failed) from failed
         finally:
-            rmtree(self.folder, ignore_errors=True)
+            gone = self.folder.with_suffix(".gone")  # where a worker that is still at it writes nothing any more
+            with suppress(OSError):
+                self.folder.rename(gone)
+            for folder in (gone, self.folder):
+                rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -459,6 +460,40 @@ def test_a_full_disk_is_named_with_its_rows_and_the_next_run_goes_on(
     with pytest.raises(StoreError, match=r"at the rows of 'part0.parquet', row group or block 1; what was written is"):
         classify_files(model, made, tmp_path / "b.csv", threads=1)
     assert_answered(pd.read_csv(out), frame, model)
+
+
+def test_a_folder_of_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+    made, model, part = written(rows(60), tmp_path), fitted(), tmp_path / "mine"
+    part.mkdir()
+    (part / "important.txt").write_text("x")
+    for folder in (part, tmp_path):
+        with pytest.raises(StoreError, match=f"'{folder}' holds other files, such as '[a-z0-9.]+'; give a folder of"):
+            classify_files(model, made, tmp_path / "out.csv", resume=folder)
+    assert (part / "important.txt").read_text() == "x" and all(path.exists() for path in made)
+    for name in (".000000.csv.0123abcd.part", ".state.0123abcd.part"):  # a process was killed before its first state
+        (tmp_path / "killed").mkdir(exist_ok=True)
+        (tmp_path / "killed" / name).touch()
+    assert classify_files(model, made, tmp_path / "out.csv", resume=tmp_path / "killed").rows == 60
+    assert not (tmp_path / "killed").exists()
+
+
+def test_ctrl_c_in_the_middle_of_a_batch_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, model, part = written(rows(60), tmp_path, group=10), fitted(), tmp_path / "part"
+    writer = written_answers.WRITERS[".csv"]
+    add = writer.add
+
+    def pressed(self: Any, rows: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        add(self, rows)
+
+    monkeypatch.setattr(writer, "add", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        classify_files(model, made, tmp_path / "out.csv", resume=part, threads=1)
+    monkeypatch.undo()
+    seen: list[Progress] = []
+    done = classify_files(model, made, tmp_path / "out.csv", resume=part, threads=1, progress=seen.append)
+    assert done.rows == 60 and seen[-1].rows_now == 50
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_answers_that_are_kept_are_refused_where_they_are_of_something_else(tmp_path: Path) -> None:

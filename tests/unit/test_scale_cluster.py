@@ -10,6 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from shutil import rmtree
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,7 +34,7 @@ from bayes_engine import (
     held_out_risk,
 )
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
-from bayes_engine.scale import Progress, RiskInFiles
+from bayes_engine.scale import Progress, RiskInFiles, scan, written
 from bayes_engine.scale.block import Block
 from bayes_engine.scale.cluster import Engine, Spread, Task
 from bayes_engine.scale.dask_client import _same
@@ -158,6 +159,99 @@ def test_work_that_others_call_off_is_named_and_no_block_is_no_result(tmp_path: 
         collect_parquet(files(rows(60), tmp_path, group=5), target="good", client=CalledOff())
     with Spread(Engine(CalledOff(), Task(str, "".join, "")), []) as none:
         assert none.result(lambda: None) is None and none.finished() == []
+
+
+def test_what_is_kept_never_becomes_less_where_workers_and_their_results_are_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan.Pace, "is_due", property(lambda _: True))
+    futures: list[Any] = []
+
+    class Holds(NearBy):
+        def submit(self, task: Any, *parts: Any, pure: bool, priority: int = 0) -> Any:
+            futures.append(super().submit(task, *parts, pure=pure, priority=priority))
+            return futures[-1]
+
+    def lost(far: Progress) -> None:
+        for future in futures:
+            future.done = lambda: far.rows < 40
+        if far.rows >= 50:
+            raise Enough
+
+    made, kept = files(rows(60), tmp_path, group=5), tmp_path / "part.bayes"
+    with pytest.raises(Enough):
+        collect_parquet(made, target="good", client=Holds(), resume=kept, progress=lost)
+    assert sum(node.rows for node in load_partial(kept).nodes) == 40
+
+
+def test_a_client_that_takes_no_work_is_refused_in_words(tmp_path: Path) -> None:
+    made = files(rows(60), tmp_path, group=5)
+    closed = ThreadPoolExecutor(1)
+    closed.shutdown()
+    with pytest.raises(ParameterError, match="client= takes no work: cannot schedule new futures after shutdown; make"):
+        collect_parquet(made, target="good", client=closed)
+    for kind in (ThreadPoolExecutor, NearBy):
+        with pytest.raises(ParameterError, match="is none of these"):
+            collect_parquet(made, target="good", client=kind)
+
+    class AllOff(NearBy):
+        def submit(self, task: Any, *parts: Any, pure: bool, priority: int = 0) -> Any:
+            future = super().submit(task, *parts, pure=pure, priority=priority)
+            future.status = "cancelled" if parts else future.status
+            return future
+
+    with pytest.raises(ReadError, match=r"^the scheduler has called all off, or is gone"):
+        collect_parquet(made, target="good", client=AllOff())
+
+
+def test_an_executor_is_one_whatever_package_it_is_from(tmp_path: Path) -> None:
+    class OfDask(ThreadPoolExecutor):
+        __module__ = "distributed.cfexecutor"
+
+    made = files(rows(60), tmp_path, group=5)
+    with OfDask(2) as pool:
+        assert bits(collect_parquet(made, target="good", client=pool)) == bits(collect_parquet(made, target="good"))
+
+
+def test_a_worker_that_cannot_write_says_what(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, model = files(rows(60), tmp_path, group=5), NaiveBayes().fit(rows(60)[["seeds"]], rows(60)["good"])
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(written.WRITERS[".parquet"], "add", full)
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ReadError) as refused:
+        classify_files(model, made, tmp_path / "out.parquet", client=pool)
+    assert "cannot be written: No space left on device" in str(refused.value)
+    assert not [path for path in tmp_path.iterdir() if "out" in path.name]
+
+
+def test_nothing_is_left_of_answers_that_are_called_off_while_a_worker_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask waits for no task that runs: what stands under the known name is written into while it is removed."""
+    parts = written.PartsBeside(tmp_path / "out.parquet").__enter__()
+
+    def racing(folder: Path, **how: Any) -> None:
+        was_there = folder.exists()
+        rmtree(folder, **how)
+        if was_there and folder == parts.folder:
+            folder.mkdir()
+            (folder / "late").touch()
+
+    monkeypatch.setattr(written, "rmtree", racing)
+    parts.__exit__(Enough, Enough(), None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_part_of_answers_is_refused_and_names_stand_in_their_order(tmp_path: Path) -> None:
+    parts = written.PartsBeside(tmp_path / "out").__enter__()
+    (parts.folder / "a").write_bytes(b"PAR1 and no more")
+    parts.rows["a"] = 3
+    with pytest.raises(StoreError, match="does not hold the rows"):
+        parts.__exit__(None, None, None)
+    assert list(tmp_path.iterdir()) == []
+    assert written.part_name((3, 99_999)) < written.part_name((3, 100_000)) < written.part_name((100_000, 0))
 
 
 @pytest.mark.slow
@@ -408,7 +502,7 @@ def test_a_worker_killed_in_the_middle_changes_no_bit_and_every_row_is_answered_
     assert answers["id"].tolist() == list(range(1800))
     pd.testing.assert_frame_equal(answers, pd.read_parquet(one.path))
     assert [p.name for p in sorted(many.path.iterdir())] == [
-        f"part-{i:05}-{g:05}.parquet" for i in range(3) for g in range(12)
+        written.part_name((i, g)) for i in range(3) for g in range(12)
     ]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cluster", "many.parquet", "one.parquet", "rows"]
     assert_same_risk(risk, held_out_risk(model, made, target="good", columns=["sound", "mass"]))
