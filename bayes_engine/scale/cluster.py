@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError
@@ -26,6 +27,8 @@ T = TypeVar("T")
 
 FAN_IN = 8
 """Results that are merged at a time."""
+PATIENCE = 300.0
+"""After so many seconds without a result the engine is asked whether anybody works at all."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,9 @@ class Engine(Generic[T]):
         error = future.exception()
         return error if error is None or isinstance(error, BayesEngineError) else first.refused(error)
 
+    def refuse_nobody(self) -> None:
+        """Raise ReadError where there is no worker, as far as that is known."""
+
     def end(self, futures: Sequence[Any]) -> None:
         """Call off what is under way of these, and wait for what cannot be called off."""
         wait([future for future in futures if not future.cancel()])
@@ -156,14 +162,20 @@ class Spread(Generic[T]):
 
     def result(self, look: Callable[[], object]) -> T | None:
         """The merge of all results, None of no block; `look` is called as they come, and five times a second between.
-        Raises what the work raised, and ReadError, naming the row group, where no worker could do it."""
+        Raises what the work raised, and ReadError, naming the row group, where no worker could do it, or where for long
+        there is none."""
         if self._top is None:
             return None
         for number, group in enumerate(self._groups):
             self._begun(number, self._engine.work(group))
+        since = monotonic()
         while self._top not in self._done:
             with suppress(Empty):
                 self._take(self._ended.get(timeout=LOOK))
+                since = monotonic()
+            if monotonic() - since >= PATIENCE:
+                self._engine.refuse_nobody()
+                since = monotonic()
             look()
         whole: T = self._futures[self._top].result()
         return whole

@@ -48,6 +48,11 @@ class DaskEngine(Engine[T]):
         )
         return first.refused(lost)
 
+    def refuse_nobody(self) -> None:
+        """As `Engine` has it."""
+        if not self.client.nthreads():
+            raise ReadError("no worker is connected to the scheduler; start some, look into their log, and ask again")
+
     def end(self, futures: Sequence[Any]) -> None:
         """As `Engine` has it, but for waiting."""
         self.client.cancel(list(futures))

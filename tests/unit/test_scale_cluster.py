@@ -35,6 +35,7 @@ from bayes_engine import (
 )
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, TableError
 from bayes_engine.scale import Progress, RiskInFiles, scan, written
+from bayes_engine.scale import cluster as scale_cluster
 from bayes_engine.scale.block import Block
 from bayes_engine.scale.cluster import Engine, Spread, Task
 from bayes_engine.scale.dask_client import _same
@@ -202,6 +203,27 @@ def test_a_client_that_takes_no_work_is_refused_in_words(tmp_path: Path) -> None
 
     with pytest.raises(ReadError, match=r"^the scheduler has called all off, or is gone"):
         collect_parquet(made, target="good", client=AllOff())
+
+
+def test_where_for_long_there_is_no_worker_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale_cluster, "PATIENCE", 0.0)
+    made, workers = files(rows(60), tmp_path, group=5), {"tcp://here": 2}
+
+    class Waits(NearBy):
+        def submit(self, task: Any, *parts: Any, pure: bool, priority: int = 0) -> Any:
+            future = super().submit(task, *parts, pure=pure, priority=priority)
+            future.add_done_callback = lambda call: None
+            return future
+
+        def nthreads(self) -> dict[str, int]:
+            return workers
+
+    def gone(_: Progress) -> None:
+        workers.clear()
+
+    with pytest.raises(ReadError, match=r"^no worker is connected to the scheduler; start some"):
+        collect_parquet(made, target="good", client=Waits(), progress=gone)
+    assert not workers  # while there was one it went on
 
 
 def test_an_executor_is_one_whatever_package_it_is_from(tmp_path: Path) -> None:
