@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import lookup
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,10 @@ PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 CSV_BLOCK = 2**23
 """Bytes of a block of CSV."""
+
+END_OF_CSV = "the end of the rows"
+"""What begins the line that is read after the last of a CSV file, and has a cell more than the columns: Arrow refuses
+it, unless it lies within a quote that is open."""
 
 MAGIC = b"PAR1"
 """What a Parquet file begins with."""
@@ -181,7 +186,8 @@ class Csv:
         for i, (path, types) in enumerate(zip(self.paths, self.found, strict=True)):
             before = index = 0
             if not tree.has_file(i):
-                reader, file = self._opened(path, {name: types[name] for name in plan.read})
+                end = _EndOfRows(self.delimiter, len(types))
+                reader, file = self._opened(path, {name: types[name] for name in plan.read}, end)
                 with reader:
                     while (batch := _next(reader, path, index + 1, list(self.found[i]))) is not None:
                         self._read = done + file.tell()
@@ -189,21 +195,32 @@ class Csv:
                             yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(_parts, batch))
                         before += batch.num_rows
                         index += 1
+                if not end.seen:
+                    raise ReadError(
+                        "'{file}': a quote is opened and never closed, so that the lines after it are one cell; close "
+                        "it, or take it out",
+                        file=self.names[i],
+                    )
                 yield End(i, index)
             done += self.sources[i].size
             self._read = done
 
-    def _opened(self, path: Path, types: Found) -> tuple[Any, Any]:
-        """A reader of the columns of these types, of all where there are none, and the file that it reads."""
+    def _opened(self, path: Path, types: Found, end: _EndOfRows | None = None) -> tuple[Any, Any]:
+        """A reader of the columns of these types, of all where there are none, and the file that it reads; with `end`
+        it tells whether the last row ends."""
         pa, csv = arrow(), arrow("pyarrow.csv")
         try:
             file = pa.OSFile(str(path))
             codec = PACKED.get(path.suffix)
             stream = pa.CompressedInputStream(file, codec) if codec else file
+            if not _is_utf8(self.encoding):
+                stream = pa.transcoding_input_stream(stream, self.encoding, "utf8")
             reader = csv.open_csv(
-                stream,
-                csv.ReadOptions(block_size=CSV_BLOCK, encoding=self.encoding, use_threads=False),
-                csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+                stream if end is None else end.after(stream),
+                csv.ReadOptions(block_size=CSV_BLOCK, use_threads=False),
+                csv.ParseOptions(
+                    delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=end and end.refused
+                ),
                 csv.ConvertOptions(
                     column_types=dict(types), include_columns=list(types), null_values=list(NOTHING),
                     strings_can_be_null=not self.cells, true_values=list(WORDS[True]),
@@ -213,6 +230,49 @@ class Csv:
         except Exception as error:
             raise _unreadable(path, 1, error, list(types)) from error
         return reader, file
+
+
+def _is_utf8(encoding: str) -> bool:
+    """Whether it is what Arrow reads as it stands; raises LookupError where there is no such encoding."""
+    return lookup(encoding).name == "utf-8"
+
+
+class _EndOfRows:
+    """A line after the last of a CSV file that has so many columns, and whether the parser has `seen` it as a line."""
+
+    def __init__(self, delimiter: str, columns: int) -> None:
+        self._line = END_OF_CSV + delimiter * columns
+        self.seen = False
+
+    def after(self, stream: Any) -> _Followed:
+        """The bytes of a stream with this line after them."""
+        return _Followed(stream, f"\n{self._line}".encode())
+
+    def refused(self, row: Any) -> str:
+        """What the parser is to do with a row of more or fewer cells than columns."""
+        if row.text != self._line:
+            return "error"
+        self.seen = True
+        return "skip"
+
+
+class _Followed:
+    """A file that Arrow reads: the bytes of a stream, and others with the last of them; an empty one stays empty."""
+
+    closed = False
+
+    def __init__(self, stream: Any, last: bytes) -> None:
+        self._stream, self._last, self._next = stream, last, stream.read_buffer(CSV_BLOCK)
+
+    def read(self, size: int) -> Any:
+        """As of a file, a buffer; the last one is longer than `size` where that many bytes are left."""
+        data = self._next
+        if len(data):
+            self._next = self._stream.read_buffer(size)
+        return data if len(self._next) or not len(data) else data.to_pybytes() + self._last
+
+    def close(self) -> None:
+        """The stream ends with its reader."""
 
 
 def _csv_type(pa: Any, kind: Any, whole: bool) -> Any:
@@ -243,6 +303,14 @@ def _unreadable(path: Path, number: int, error: Exception, columns: Sequence[str
             number=number,
             column=columns[int(place[1])],
             value=place[3],
+        )
+    if "straddles two block boundaries" in reason:
+        return ReadError(
+            "'{file}', block {number}: a row is longer than a block of {size:.3g} MB, as where a quote is opened and "
+            "never closed; close it, or take it out",
+            file=path.name,
+            number=number,
+            size=CSV_BLOCK / 2**20,
         )
     return ReadError(
         "'{file}', block {number} cannot be read: {reason}. Columns have the types that the first block shows; where "

@@ -45,7 +45,7 @@ from bayes_engine.errors import (
     TableError,
 )
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.scale import Progress, scan
+from bayes_engine.scale import Progress, scan, sources
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import MergeTree, PartialNode, PartialStatistics
@@ -164,8 +164,6 @@ def test_frames_batches_and_csv_count_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_csv_in_several_blocks_breaks_no_quoted_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayes_engine.scale import sources
-
     monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
     frame = rows(3000)
     frame.loc[::7, "sound"] = 'dull,\n"very"'
@@ -391,8 +389,6 @@ def test_a_killed_process_leaves_what_it_saved(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_csv_and_batches_are_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayes_engine.scale import sources
-
     monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
     frame = rows(3000)
     frame.to_csv(tmp_path / "a.csv", index=False)
@@ -722,6 +718,28 @@ def test_what_no_count_can_be_made_of_is_refused_in_words(tmp_path: Path) -> Non
         text.write_text(lines)
         with pytest.raises(error, match=said):
             collect_csv(text, target="good")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_quote_that_is_never_closed_is_refused_and_one_within_a_cell_is_none(encoding: str, tmp_path: Path) -> None:
+    text = tmp_path / "a.csv"
+    head = "good,x\n" + "u,a\nv,b\n" * 50
+    for tail in ('u,"a\n' + "v,b\n" * 50, 'u,5" pipe\nv,"b', 'u,"a""\n'):
+        text.write_text(head + tail, encoding=encoding)
+        with pytest.raises(ReadError, match=r"'a\.csv': a quote is opened and never closed"):
+            collect_csv(text, target="good", encoding=encoding)
+    for tail, level in (('u,5" pipe', '5" pipe'), ('u,"a ""big"" one"\n', 'a "big" one'), ('u,"a\nb"', "a\nb")):
+        text.write_text(head + tail, encoding=encoding)
+        stats = collect_csv(text, target="good", encoding=encoding)
+        assert sorted(stats.schema["x"].levels) == sorted(("a", "b", level))
+        assert stats.class_weight.tolist() == [51, 50]
+
+
+def test_a_quote_that_stays_open_over_blocks_is_no_long_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    (tmp_path / "a.csv").write_text("good,x\n" + "u,a\nv,b\n" * 2000 + 'u,"a\n' + "v,b\n" * 9000)
+    with pytest.raises(ReadError, match=r"'a\.csv', block \d+: a row is longer than a block of .* never closed"):
+        collect_csv(tmp_path / "a.csv", target="good")
 
 
 def _weighing(frame: pd.DataFrame, folder: Path, weight: float) -> Path:
