@@ -12,7 +12,7 @@ from codecs import lookup
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -51,6 +51,7 @@ class Parquet:
         self.metadata: list[Any] = []
         self.found: list[dict[str, Any]] = []
         self.indices: set[str] = set()
+        self._stamps = [stamp_of(path) for path in paths]
         pq = arrow("pyarrow.parquet")
         for path, name in zip(paths, names_of(paths), strict=True):
             try:
@@ -89,17 +90,17 @@ class Parquet:
                     if apart:
                         read = partial(_found_again, path.absolute(), self.sources[i], group, plan.read, strings, wide)
                     else:
-                        read = partial(_row_group, path, metadata, group, plan.read, strings, wide)
+                        read = partial(_row_group, path, metadata, group, plan.read, strings, self._stamps[i], wide)
                     yield Block((i, group), self.names[i], group + 1, groups, before, declared, read, rows)
                 before += rows
             yield End(i, groups)
 
 
 def _row_group(
-    path: Path, metadata: Any, group: int, columns: Sequence[str], strings: list[str], wide: int = 0
+    path: Path, metadata: Any, group: int, columns: Sequence[str], strings: list[str], then: Stamp, wide: int = 0
 ) -> Iterator[Any]:
     """The batches of one row group, read piece by piece, its strings as dictionaries; it is as `wide` as so many more
-    columns."""
+    columns. Raises ReadError where the file is no longer as it was `then`."""
     with arrow("pyarrow.parquet").ParquetFile(
         path, metadata=metadata, read_dictionary=strings, buffer_size=BUFFER, pre_buffer=False
     ) as file:
@@ -109,17 +110,24 @@ def _row_group(
             try:
                 batch = next(batches, None)
             except Exception as error:
+                _refuse_changed(path, then)
                 raise _of_column(file, group, columns, error) from error
             if batch is None:
                 break
             rows += batch.num_rows
             yield batch
+        _refuse_changed(path, then)
         if rows != metadata.row_group(group).num_rows:
             raise ReadError(
                 "the row group ends after {rows} rows, and {said} are stated; write the file again",
                 rows=rows,
                 said=metadata.row_group(group).num_rows,
             )
+
+
+def _refuse_changed(path: Path, then: Stamp) -> None:
+    if stamp_of(path) != then:
+        raise ReadError("the file has changed since it was opened; begin again")
 
 
 def _of_column(file: Any, group: int, columns: Sequence[str], error: Exception) -> Exception:
@@ -143,7 +151,8 @@ def _found_again(
             "under the same paths",
             path=str(path),
         )
-    return _row_group(path, arrow("pyarrow.parquet").read_metadata(path), group, columns, strings, wide)
+    now = stamp_of(path)
+    return _row_group(path, arrow("pyarrow.parquet").read_metadata(path), group, columns, strings, now, wide)
 
 
 class Csv:
@@ -161,6 +170,7 @@ class Csv:
         self.rows: int | None = None
         self.sources = tuple(map(source_of, paths))
         self.indices: set[str] = set()
+        self._stamps = [stamp_of(path) for path in paths]
         self._bytes, self._read = sum(s.size for s in self.sources) or 1, 0
         pa = arrow()
         self.found = []
@@ -186,6 +196,7 @@ class Csv:
         for i, (path, types) in enumerate(zip(self.paths, self.found, strict=True)):
             before = index = 0
             if not tree.has_file(i):
+                self._refuse_changed(i)
                 end = _EndOfRows(self.delimiter, len(types))
                 reader, file = self._opened(path, {name: types[name] for name in plan.read}, end)
                 with reader:
@@ -195,6 +206,7 @@ class Csv:
                             yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(_parts, batch))
                         before += batch.num_rows
                         index += 1
+                self._refuse_changed(i)
                 if not end.seen:
                     raise ReadError(
                         "'{file}': a quote is opened and never closed, so that the lines after it are one cell; close "
@@ -204,6 +216,10 @@ class Csv:
                 yield End(i, index)
             done += self.sources[i].size
             self._read = done
+
+    def _refuse_changed(self, file: int) -> None:
+        if stamp_of(self.paths[file]) != self._stamps[file]:
+            raise ReadError("'{file}' has changed since it was opened; begin again", file=self.names[file])
 
     def _opened(self, path: Path, types: Found, end: _EndOfRows | None = None) -> tuple[Any, Any]:
         """A reader of the columns of these types, of all where there are none, and the file that it reads; with `end`
@@ -455,6 +471,20 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     """What files are called in a sentence: by their names, or, where two have one, by their paths."""
     names = [path.name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
+
+
+class Stamp(NamedTuple):
+    """What is another where a file is written anew or replaced: its size, the time of its last change and its inode."""
+
+    size: int
+    changed: int
+    inode: int
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Of a file as it is now."""
+    status = path.stat()
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def source_of(path: Path) -> PartialSource:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -740,6 +740,47 @@ def test_a_quote_that_stays_open_over_blocks_is_no_long_row(tmp_path: Path, monk
     (tmp_path / "a.csv").write_text("good,x\n" + "u,a\nv,b\n" * 2000 + 'u,"a\n' + "v,b\n" * 9000)
     with pytest.raises(ReadError, match=r"'a\.csv', block \d+: a row is longer than a block of .* never closed"):
         collect_csv(tmp_path / "a.csv", target="good")
+
+
+def half_way(change: Callable[[], object]) -> Callable[[Progress], None]:
+    """A watcher that changes something once, when half of 1,000 rows are counted."""
+    done: list[object] = []
+
+    def watch(far: Progress) -> None:
+        if far.rows >= 500 and not done:
+            done.append(change())
+
+    return watch
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_file_that_is_replaced_during_its_pass_is_refused(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "CSV_BLOCK", 512)
+    place, aside = tmp_path / f"a.{ending}", tmp_path / "aside"
+    frame = pd.DataFrame({"x": ["a"] * 1000, "good": ["n", "p"] * 500})
+
+    def replaced() -> None:
+        """By a file of the same size and time."""
+        status = place.stat()
+        written(frame.assign(x="b"), aside)
+        os.utime(aside, ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert aside.stat().st_size == status.st_size
+        aside.replace(place)
+
+    def written(table: pd.DataFrame, to: Path) -> None:
+        if ending == "csv":
+            table.to_csv(to, index=False)
+        else:
+            table.to_parquet(to, row_group_size=100, index=False)
+
+    collect = collect_csv if ending == "csv" else collect_parquet
+    for change in (lambda: written(frame.assign(x="b"), place), replaced):
+        written(frame, place)
+        said = rf"'a\.{ending}'(, row group \d+ of 10: the file)? has changed since it was opened"
+        with pytest.raises(ReadError, match=said):
+            collect(place, target="good", threads=1, progress=half_way(change))
 
 
 def _weighing(frame: pd.DataFrame, folder: Path, weight: float) -> Path:
