@@ -100,9 +100,14 @@ def _row_group(
     path: Path, metadata: Any, group: int, columns: Sequence[str], strings: list[str], then: Stamp, wide: int = 0
 ) -> Iterator[Any]:
     """The batches of one row group, read piece by piece, its strings as dictionaries; it is as `wide` as so many more
-    columns. Raises ReadError where the file is no longer as it was `then`."""
+    columns. Raises ReadError where the file is no longer as it was `then`, or a page is not what its checksum says."""
     with arrow("pyarrow.parquet").ParquetFile(
-        path, metadata=metadata, read_dictionary=strings, buffer_size=BUFFER, pre_buffer=False
+        path,
+        metadata=metadata,
+        read_dictionary=strings,
+        buffer_size=BUFFER,
+        pre_buffer=False,
+        page_checksum_verification=True,
     ) as file:
         rows, most = 0, min(BATCH, batch_rows(len(columns) + wide))
         batches = file.iter_batches(most, row_groups=[group], columns=list(columns), use_threads=False)

@@ -742,6 +742,18 @@ def test_a_quote_that_stays_open_over_blocks_is_no_long_row(tmp_path: Path, monk
         collect_csv(tmp_path / "a.csv", target="good")
 
 
+def test_a_page_that_is_not_what_its_checksum_says_is_refused(tmp_path: Path) -> None:
+    """One bit of a number, which can be read as another number."""
+    place = tmp_path / "a.parquet"
+    table = pa.table({"x": np.arange(100.0), "good": ["n", "p"] * 50})
+    pq.write_table(table, place, row_group_size=50, compression="none", use_dictionary=False, write_page_checksum=True)
+    data = bytearray(place.read_bytes())
+    data[data.index(np.float64(75.0).tobytes())] ^= 1
+    place.write_bytes(data)
+    assert pq.read_table(place)["x"][75].as_py() != 75.0
+    assert "'a.parquet', row group 2 of 2: column 'x' cannot be read: " in refused(ReadError, place)
+
+
 def half_way(change: Callable[[], object]) -> Callable[[Progress], None]:
     """A watcher that changes something once, when half of 1,000 rows are counted."""
     done: list[object] = []
