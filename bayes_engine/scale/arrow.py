@@ -93,8 +93,8 @@ def variable_of(name: str, sort: Sort) -> Variable:
 @dataclass(frozen=True)
 class CountPlan:
     """What is counted: the columns as variables, by name and kind (`schema`), the names of target and weight, which
-    statistics (`want`), which columns' kinds were `given`, which columns are read `also`, and which `families` of
-    columns are counted where these are what is wanted."""
+    statistics (`want`), which columns' kinds were `given`, which columns are read `also`, which `families` of columns
+    are counted where these are what is wanted, and whether `every` column is, so that none may come later."""
 
     schema: Schema
     target: str
@@ -103,6 +103,7 @@ class CountPlan:
     given: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
     families: tuple[tuple[str, ...], ...] = ()
+    every: bool = False
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -173,4 +173,5 @@ def planned(source: Described, request: CountRequest) -> CountPlan:
         raise TableError(
             "the weight '{column}' holds {sort}; weights are numbers", column=weight, sort=SORTS[sorts[weight]]
         )
-    return CountPlan(Schema(tuple(variables)), target or "", weight, want, frozenset(described), also)
+    every = columns is None and schema is None
+    return CountPlan(Schema(tuple(variables)), target or "", weight, want, frozenset(described), also, every=every)

@@ -381,7 +381,8 @@ class Batches:
         while table is not None:
             name = f"batch {index + 1}"
             types = dict(zip(table.schema.names, table.schema.types, strict=True))
-            compared(plan.read, [*self.names, name], [*self.found, types], plan.given)
+            new = [n for n in types if n not in self.found[0]] if plan.every else []
+            compared([*plan.read, *new], [*self.names, name], [*self.found, types], plan.given)
             declared = {n for n in plan.read if arrow().types.is_dictionary(types[n])}
             table = table.select(list(plan.read)).unify_dictionaries()
             wide = texts_as_columns(plan)

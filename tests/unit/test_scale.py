@@ -492,6 +492,16 @@ def test_a_column_that_one_file_lacks_is_named(tmp_path: Path) -> None:
     assert "'day' in 'd.parquet' is of the type timestamp" in refused(TableError, tmp_path / "d.parquet")
 
 
+def test_a_column_that_only_later_batches_have_is_named() -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0], "good": ["a", "b"]})
+    batches = [frame, frame, frame.assign(new=["k", "l"])]
+    with pytest.raises(TableError, match="column 'new' is not in 'batch 1', and 'batch 3' has it"):
+        collect_batches(batches, target="good")
+    schema = Schema((Variable("x", "continuous"),))
+    for chosen in ({"columns": ["x"]}, {"schema": schema}):
+        assert collect_batches(batches, target="good", **chosen).schema.names == ("x",)  # type: ignore[arg-type]
+
+
 @pytest.mark.slow
 def test_files_in_folders_are_told_apart_and_hidden_ones_left_alone(tmp_path: Path) -> None:
     frame = rows(200)
