@@ -6,12 +6,14 @@ columns of the same sorts.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 from codecs import lookup
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -35,6 +37,9 @@ CSV_BLOCK = 2**23
 END_OF_CSV = "the end of the rows"
 """What begins the line that is read after the last of a CSV file, and has a cell more than the columns: Arrow refuses
 it, unless it lies within a quote that is open."""
+
+STILL = 0.1
+"""Seconds after which the thread that reads CSV ahead is taken to wait, where it has not met the end."""
 
 MAGIC = b"PAR1"
 """What a Parquet file begins with."""
@@ -202,15 +207,15 @@ class Csv:
             before = index = 0
             if not tree.has_file(i):
                 self._refuse_changed(i)
-                end = _EndOfRows(self.delimiter, len(types))
-                reader, file = self._opened(path, {name: types[name] for name in plan.read}, end)
-                with reader:
-                    while (batch := _next(reader, path, index + 1, list(self.found[i]))) is not None:
-                        self._read = done + file.tell()
-                        if (i, index) not in tree:
-                            yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(_parts, batch))
-                        before += batch.num_rows
-                        index += 1
+                with _EndOfRows(self.delimiter, len(types)) as end:
+                    reader, file = self._opened(path, {name: types[name] for name in plan.read}, end)
+                    with reader:
+                        while (batch := _next(reader, path, index + 1, list(types))) is not None:
+                            self._read = done + file.tell()
+                            if (i, index) not in tree:
+                                yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(_parts, batch))
+                            before += batch.num_rows
+                            index += 1
                 self._refuse_changed(i)
                 if not end.seen:
                     raise ReadError(
@@ -259,15 +264,36 @@ def _is_utf8(encoding: str) -> bool:
 
 
 class _EndOfRows:
-    """A line after the last of a CSV file that has so many columns, and whether the parser has `seen` it as a line."""
+    """A file that Arrow reads: the bytes of a stream, and after its last row a line of a cell more than there are
+    `columns`. Arrow's parser has `seen` it as a line, or it lies within a quote that is open.
+
+    Arrow reads ahead on a thread of its own, which must not call Python while the interpreter ends: on leaving, and at
+    exit, the file has no more bytes. An empty file stays empty.
+    """
+
+    closed = False
 
     def __init__(self, delimiter: str, columns: int) -> None:
         self._line = END_OF_CSV + delimiter * columns
+        self._stream: Any = None
+        self._next: Any = b""
+        self._lock, self._over = Lock(), Event()
         self.seen = False
 
-    def after(self, stream: Any) -> _Followed:
-        """The bytes of a stream with this line after them."""
-        return _Followed(stream, f"\n{self._line}".encode())
+    def after(self, stream: Any) -> _EndOfRows:
+        """This line after the bytes of a stream."""
+        self._stream, self._next = stream, stream.read_buffer(CSV_BLOCK)
+        return self
+
+    def read(self, size: int) -> Any:
+        """As of a file, a buffer; the last one is longer than `size` where that many bytes are left."""
+        with self._lock:
+            data = self._next
+            if len(data):
+                self._next = self._stream.read_buffer(size)
+                return data if len(self._next) else data.to_pybytes() + f"\n{self._line}".encode()
+            self._over.set()
+            return b""
 
     def refused(self, row: Any) -> str:
         """What the parser is to do with a row of more or fewer cells than columns."""
@@ -276,24 +302,19 @@ class _EndOfRows:
         self.seen = True
         return "skip"
 
-
-class _Followed:
-    """A file that Arrow reads: the bytes of a stream, and others with the last of them; an empty one stays empty."""
-
-    closed = False
-
-    def __init__(self, stream: Any, last: bytes) -> None:
-        self._stream, self._last, self._next = stream, last, stream.read_buffer(CSV_BLOCK)
-
-    def read(self, size: int) -> Any:
-        """As of a file, a buffer; the last one is longer than `size` where that many bytes are left."""
-        data = self._next
-        if len(data):
-            self._next = self._stream.read_buffer(size)
-        return data if len(self._next) or not len(data) else data.to_pybytes() + self._last
-
     def close(self) -> None:
         """The stream ends with its reader."""
+
+    def __enter__(self) -> _EndOfRows:
+        atexit.register(self.__exit__)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        atexit.unregister(self.__exit__)
+        with self._lock:
+            self._next = b""
+        if self._stream is not None:
+            self._over.wait(STILL)  # until Arrow's thread has met the end; it waits where it is far enough ahead
 
 
 def _csv_type(pa: Any, kind: Any, whole: bool) -> Any:

@@ -764,6 +764,30 @@ def test_a_page_that_is_not_what_its_checksum_says_is_refused(tmp_path: Path) ->
     assert "'a.parquet', row group 2 of 2: column 'x' cannot be read: " in refused(ReadError, place)
 
 
+@pytest.mark.slow
+def test_a_pass_over_csv_that_fails_lets_the_process_end(tmp_path: Path) -> None:
+    """Arrow reads ahead on a thread while the interpreter ends."""
+    (tmp_path / "a.csv").write_text("good,x\n" + "u,a\nv,b\n" * 20_000)
+    code = """
+import sys, time
+from bayes_engine import collect_csv
+from bayes_engine.scale import sources
+
+class Slow:
+    def __init__(self, stream): self.stream = stream
+    def read_buffer(self, size): time.sleep(0.05); return self.stream.read_buffer(size)
+
+after = sources._EndOfRows.after
+sources._EndOfRows.after = lambda self, stream: after(self, Slow(stream))
+sources.CSV_BLOCK = 4096
+def stop(far): raise KeyError("stop")
+collect_csv(sys.argv[1], target="good", progress=stop)
+"""
+    run = [sys.executable, "-c", code, str(tmp_path / "a.csv")]
+    ended = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1 and ended.stderr.rstrip().endswith("KeyError: 'stop'")
+
+
 def half_way(change: Callable[[], object]) -> Callable[[Progress], None]:
     """A watcher that changes something once, when half of 1,000 rows are counted."""
     done: list[object] = []
