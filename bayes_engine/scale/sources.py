@@ -185,13 +185,11 @@ class Csv:
         pa = arrow()
         self.found = []
         for path in paths:
-            with self._opened(path, {})[0] as reader:
-                read = reader.schema
-                types = {
-                    f.name: pa.string() if cells else _csv_type(pa, f.type, f.name in whole) for f in reader.schema
-                }
-                if len(types) < len(read.names):
-                    twice = next(n for n in types if read.names.count(n) > 1)
+            with self._opened(path, {}, ())[0] as reader:
+                read = _fields_of(reader, path)
+                types = {name: pa.string() if cells else _csv_type(pa, kind, name in whole) for name, kind in read}
+                if len(types) < len(read):
+                    twice = next(n for n in types if [name for name, _ in read].count(n) > 1)
                     raise ReadError("'{file}' has two columns '{column}'", file=path.name, column=twice)
                 self.found.append(types)
 
@@ -208,7 +206,7 @@ class Csv:
             if not tree.has_file(i):
                 self._refuse_changed(i)
                 with _EndOfRows(self.delimiter, len(types)) as end:
-                    reader, file = self._opened(path, {name: types[name] for name in plan.read}, end)
+                    reader, file = self._opened(path, {name: types[name] for name in plan.read}, list(types), end)
                     with reader:
                         while (batch := _next(reader, path, index + 1, list(types))) is not None:
                             self._read = done + file.tell()
@@ -231,9 +229,11 @@ class Csv:
         if stamp_of(self.paths[file]) != self._stamps[file]:
             raise ReadError("'{file}' has changed since it was opened; begin again", file=self.names[file])
 
-    def _opened(self, path: Path, types: Found, end: _EndOfRows | None = None) -> tuple[Any, Any]:
-        """A reader of the columns of these types, of all where there are none, and the file that it reads; with `end`
-        it tells whether the last row ends."""
+    def _opened(
+        self, path: Path, types: Found, columns: Sequence[str], end: _EndOfRows | None = None
+    ) -> tuple[Any, Any]:
+        """A reader of the columns of these types, of all where there are none, and the file that it reads, with its
+        `columns` as far as they are known; with `end` it tells whether the last row ends."""
         pa, csv = arrow(), arrow("pyarrow.csv")
         try:
             file = pa.OSFile(str(path))
@@ -254,8 +254,16 @@ class Csv:
                 ),
             )  # fmt: skip
         except Exception as error:
-            raise _unreadable(path, 1, error, list(types)) from error
+            raise _unreadable(path, 1, error, columns) from error
         return reader, file
+
+
+def _fields_of(reader: Any, path: Path) -> list[tuple[str, Any]]:
+    """The names and types of a file's columns."""
+    try:
+        return [(field.name, field.type) for field in reader.schema]
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, 1, error, ()) from error
 
 
 def _is_utf8(encoding: str) -> bool:
@@ -336,15 +344,23 @@ def _next(reader: Any, path: Path, number: int, columns: Sequence[str]) -> Any:
 
 def _unreadable(path: Path, number: int, error: Exception, columns: Sequence[str]) -> ReadError:
     reason = one_line(error)
-    place = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?.*invalid value '(.*)'", reason)
-    if place is not None and int(place[1]) < len(columns):
+    place = re.search(r"In CSV column #(\d+): .*?invalid (?:UTF8 data|value '(.*?)'?$)", reason) if columns else None
+    if place is not None and place[2] is None:
+        return ReadError(
+            "'{file}', block {number}: column '{column}' is no text in UTF-8; say by encoding= how the file is written "
+            "(--encoding at the terminal)",
+            file=path.name,
+            number=number,
+            column=columns[int(place[1])],
+        )
+    if place is not None:
         return ReadError(
             "'{file}', block {number}: column '{column}' holds '{value}', which is not of the type that the first "
             "block shows; mend the cell or, if the column holds levels, say so by schema= (--levels at the terminal)",
             file=path.name,
             number=number,
             column=columns[int(place[1])],
-            value=place[3],
+            value=place[2],
         )
     if "straddles two block boundaries" in reason:
         return ReadError(
@@ -353,6 +369,14 @@ def _unreadable(path: Path, number: int, error: Exception, columns: Sequence[str
             file=path.name,
             number=number,
             size=CSV_BLOCK / 2**20,
+        )
+    if isinstance(error, UnicodeError | LookupError):
+        return ReadError(
+            "'{file}', block {number} cannot be read: {reason}; say by encoding= how the file is written (--encoding "
+            "at the terminal)",
+            file=path.name,
+            number=number,
+            reason=reason,
         )
     return ReadError(
         "'{file}', block {number} cannot be read: {reason}. Columns have the types that the first block shows; where "

@@ -764,6 +764,27 @@ def test_a_page_that_is_not_what_its_checksum_says_is_refused(tmp_path: Path) ->
     assert "'a.parquet', row group 2 of 2: column 'x' cannot be read: " in refused(ReadError, place)
 
 
+def test_a_cell_that_is_no_number_is_named_with_its_own_column(tmp_path: Path) -> None:
+    """The target stands first in the file and last in what is read."""
+    text = tmp_path / "a.csv"
+    text.write_text("good,a,b,c\nu,0x1A,1,5\nv,0x1B,2,6\n")
+    with pytest.raises(ReadError, match=r"'a\.csv', block 1: column 'a' holds '0x1A'"):
+        collect_csv(text, target="good")
+
+
+def test_a_file_of_another_encoding_is_named_with_its_column_and_what_to_say(tmp_path: Path) -> None:
+    text = tmp_path / "a.csv"
+    for lines, encoding, said in (
+        ("good,a,x\nu,1,ä\nv,2,b\n", "utf-8", "'a.csv', block 1: column 'x' is no text in UTF-8; say by encoding="),
+        ("good,ä\nu,1\nv,2\n", "utf-8", "'a.csv', block 1 cannot be read: .*; say by encoding="),
+        ("good,x\nu,ä\nv,b\n", "ascii", "'a.csv', block 1 cannot be read: .*; say by encoding="),
+        ("good,x\nu,ä\nv,b\n", "none", "'a.csv', block 1 cannot be read: unknown encoding: none; say by encoding="),
+    ):
+        text.write_bytes(lines.encode("latin-1"))
+        with pytest.raises(ReadError, match=said):
+            collect_csv(text, target="good", encoding=encoding)
+
+
 @pytest.mark.slow
 def test_a_pass_over_csv_that_fails_lets_the_process_end(tmp_path: Path) -> None:
     """Arrow reads ahead on a thread while the interpreter ends."""
