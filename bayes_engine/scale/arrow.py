@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from importlib import import_module
 from typing import Any, Literal
 
@@ -285,11 +286,19 @@ def _as_number(text: str, variable: Variable) -> object:
         return text
 
 
+def _number(value: Decimal) -> int | float:
+    """A decimal as a level: whole numbers keep all digits."""
+    whole = int(value)
+    return whole if whole == value else float(value)
+
+
 def _of_levels(array: Any) -> pd.Series:
     """A column of levels as pandas has it."""
     pa = arrow()
     if pa.types.is_decimal(array.type):
-        array = array.cast(pa.float64())
+        held = array.dictionary_encode()
+        every = np.array([*map(_number, held.dictionary.to_pylist()), None], dtype=object)
+        return pd.Series(every[held.indices.fill_null(-1).to_numpy(zero_copy_only=False)])
     if pa.types.is_dictionary(array.type):
         held = array.dictionary
         if held.null_count or len(held.unique()) < len(held):  # pandas takes each category once, and no missing one
@@ -380,13 +389,14 @@ def _levels(array: Any, variable: Variable, declared: bool) -> tuple[Variable, N
     pa = arrow()
     if pa.types.is_null(array.type):
         return variable, np.zeros(len(array), dtype=np.uint8)
-    truth = pa.types.is_boolean(array.type)
-    if truth or pa.types.is_decimal(array.type):
-        array = array.cast(pa.int8() if truth else pa.float64())
+    truth, decimal = pa.types.is_boolean(array.type), pa.types.is_decimal(array.type)
+    if truth:
+        array = array.cast(pa.int8())
     held = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     indices = held.indices.fill_null(-1) if held.indices.null_count else held.indices
     places = indices.to_numpy(zero_copy_only=False).astype(np.intp, copy=False)
-    values = [None if v is None or v != v else bool(v) if truth else v for v in held.dictionary.to_pylist()]
+    cells = [_number(v) for v in held.dictionary.to_pylist()] if decimal else held.dictionary.to_pylist()
+    values = [None if v is None or v != v else bool(v) if truth else v for v in cells]
     if declared:
         levels = tuple(dict.fromkeys(v for v in values if v is not None))
         variable = replace(variable, levels=levels, declared=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import ParameterError, ReadError, TableError
@@ -40,6 +41,9 @@ it, unless it lies within a quote that is open."""
 
 STILL = 0.1
 """Seconds after which the thread that reads CSV ahead is taken to wait, where it has not met the end."""
+
+DIGITS = 38
+"""Those of the longest whole number that Arrow reads from CSV."""
 
 MAGIC = b"PAR1"
 """What a Parquet file begins with."""
@@ -187,11 +191,34 @@ class Csv:
         for path in paths:
             with self._opened(path, {}, ())[0] as reader:
                 read = _fields_of(reader, path)
+                large = () if cells else _large(reader, [n for n, kind in read if n in whole and kind == pa.float64()])
                 types = {name: pa.string() if cells else _csv_type(pa, kind, name in whole) for name, kind in read}
                 if len(types) < len(read):
                     twice = next(n for n in types if [name for name, _ in read].count(n) > 1)
                     raise ReadError("'{file}' has two columns '{column}'", file=path.name, column=twice)
-                self.found.append(types)
+            self.found.append(types | (self._whole_types(path, large) if large else {}))
+
+    def _whole_types(self, path: Path, columns: Sequence[str]) -> dict[str, Any]:
+        """The types of those of these columns that hold whole numbers alone as far as the first block shows: floats,
+        which Arrow takes beyond 64 bits, would make one level of several."""
+        pa, types = arrow(), {}
+        with self._opened(path, dict.fromkeys(columns, pa.string()), ())[0] as reader:
+            batch = _next(reader, path, 1, ())
+        for name in columns:
+            cells = [text.strip() for text in batch.column(name).unique().to_pylist() if text is not None]
+            if not all(re.fullmatch(r"-?[0-9]+", cell) for cell in cells):
+                continue
+            if any(len(cell.lstrip("-")) > DIGITS for cell in cells):
+                raise ReadError(
+                    "column '{column}' in '{file}' holds a whole number of more than {n} digits; write its cells with "
+                    "a letter before them, so that they are strings, or leave it out by columns=",
+                    column=name,
+                    file=path.name,
+                    n=DIGITS,
+                )
+            within = all(0 <= int(cell) < 2**64 for cell in cells)
+            types[name] = pa.uint64() if within else pa.decimal128(DIGITS, 0)
+        return types
 
     def share(self, rows: int) -> float | None:
         """The share of all bytes that is read."""
@@ -330,6 +357,12 @@ def _csv_type(pa: Any, kind: Any, whole: bool) -> Any:
     if pa.types.is_integer(kind) and not whole:
         return pa.float64()
     return pa.string() if sort_of_type(kind) is None else kind  # a date is a text, as pandas reads it
+
+
+def _large(reader: Any, columns: Sequence[str]) -> list[str]:
+    """Those of these columns of floats that hold one of more than 63 bits in the first block, as it is next."""
+    batch = next(iter(reader), None) if columns else None
+    return [n for n in columns if batch is not None and (np.abs(batch.column(n).to_numpy(False)) >= 2.0**63).any()]
 
 
 def _next(reader: Any, path: Path, number: int, columns: Sequence[str]) -> Any:

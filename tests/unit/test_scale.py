@@ -35,6 +35,7 @@ from bayes_engine import (
     collect_csv,
     collect_parquet,
     cut_schema,
+    held_out_risk,
 )
 from bayes_engine.errors import (
     BayesEngineError,
@@ -47,6 +48,7 @@ from bayes_engine.errors import (
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.scale import Progress, scan, sources
 from bayes_engine.scale.arrow import CountPlan
+from bayes_engine.scale.sample import sample_files
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import MergeTree, PartialNode, PartialStatistics
 from bayes_engine.store.statistics import load_partial, load_passes, packed_partial, packed_passes
@@ -807,6 +809,49 @@ collect_csv(sys.argv[1], target="good", progress=stop)
     run = [sys.executable, "-c", code, str(tmp_path / "a.csv")]
     ended = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 1 and ended.stderr.rstrip().endswith("KeyError: 'stop'")
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(2**63 + 1, 2**63 + 2), (2**70, 2**70 + 1), (-(2**63) - 2, -(2**63) - 1), (1e19, 2e19), (1.5, 2**63 + 2)],
+)
+def test_whole_numbers_of_more_than_63_bits_keep_their_digits(low: float, high: float, tmp_path: Path) -> None:
+    """Floats that are written as such are floats, as in pandas."""
+    text = tmp_path / "a.csv"
+    text.write_text("good,k,x\n" + f"u,{low},1\nv,{high},2\n" * 20)
+    read = pd.read_csv(text)
+    schema = Schema((Variable("k", "categorical"),))
+    fitted = NaiveBayes(schema=schema).fit(read[["k"]], read["good"]).stats_
+    stats = collect_csv(text, target="good", schema=schema)
+    assert_as_fitted(stats, fitted)
+    assert [*map(type, stats.schema["k"].levels)] == [*map(type, fitted.schema["k"].levels)]
+    assert held_out_risk(NaiveBayes(schema=schema), text, target="good", folds=2).risk == 0.0
+    if low != 1.5:
+        assert collect_csv(text, target="k", columns=["x"]).target.levels == (low, high)
+    with text.open("a") as file:
+        file.write(f"u,,{2**70}\n")
+    counted = collect_csv(text, target="good", schema=schema)
+    assert counted.schema["k"] == stats.schema["k"]
+    assert counted.counts.tables["k"].tolist() == [[1, 20, 0], [0, 0, 20]]
+
+
+def test_a_whole_number_of_more_digits_than_arrow_reads_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"good,k\nu,{10**38}\nv,1\n")
+    with pytest.raises(ReadError, match=r"column 'k' in 'a\.csv' holds a whole number of more than 38 digits"):
+        collect_csv(tmp_path / "a.csv", target="good", schema=Schema((Variable("k", "categorical"),)))
+    assert sample_files(tmp_path / "a.csv", 2).rows == 2
+
+
+def test_decimals_that_are_whole_keep_their_digits(tmp_path: Path) -> None:
+    place = tmp_path / "a.parquet"
+    values = [2**53, 2**53 + 1, None] * 10
+    table = pa.table({"k": pa.array(values, pa.decimal128(38, 0)), "good": ["u", "v", "v"] * 10})
+    pq.write_table(table, place)
+    schema = Schema((Variable("k", "categorical"),))
+    assert collect_parquet(place, target="good", schema=schema).schema["k"].levels == (2**53, 2**53 + 1)
+    assert held_out_risk(NaiveBayes(schema=schema), place, target="good", folds=2).risk == 0.0
+    pq.write_table(table.filter(table["k"].is_valid()).append_column("x", [np.arange(20.0)]), place)
+    assert collect_parquet(place, target="k", columns=["x"]).target.levels == (2**53, 2**53 + 1)
 
 
 def half_way(change: Callable[[], object]) -> Callable[[Progress], None]:
