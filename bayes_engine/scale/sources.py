@@ -502,7 +502,7 @@ def _parts(table: Any, wide: int = 0) -> Iterator[Any]:
 def paths_of(path_or_paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], suffix: str) -> list[Path]:
     """The files: one, several in the order given, or those of a folder that end in `suffix`, by name.
 
-    Raises ReadError where there is none, ParameterError where two have one name.
+    Raises ReadError where there is none, ParameterError where two are one, by whatever paths.
     """
     given = [path_or_paths] if isinstance(path_or_paths, str | os.PathLike) else list(path_or_paths)
     paths: list[Path] = []
@@ -513,8 +513,16 @@ def paths_of(path_or_paths: str | os.PathLike[str] | Iterable[str | os.PathLike[
             raise ReadError("there is no file '{file}'", file=str(path))
     if not paths:
         raise ReadError("there is no file to read; name one, or a folder that holds some")
-    if len(set(paths)) < len(paths):
-        raise ParameterError("a file is named twice: its rows would count twice; give it weights if they should")
+    named: dict[Path, Path] = {}
+    for path in paths:
+        if (one := path.resolve()) in named:
+            raise ParameterError(
+                "a file is named twice, as '{file}' and as '{other}': its rows would count twice; give it weights if "
+                "they should",
+                file=str(named[one]),
+                other=str(path),
+            )
+        named[one] = path
     return paths
 
 

@@ -854,6 +854,17 @@ def test_decimals_that_are_whole_keep_their_digits(tmp_path: Path) -> None:
     assert collect_parquet(place, target="k", columns=["x"]).target.levels == (2**53, 2**53 + 1)
 
 
+def test_a_file_that_is_named_by_two_paths_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    place, link = tmp_path / "a.parquet", tmp_path / "link.parquet"
+    rows(40).to_parquet(place)
+    assert f"as '{place}' and as 'a.parquet'" in refused(ParameterError, [place, "a.parquet"])
+    assert "named twice" in refused(ParameterError, [place, place])
+    link.symlink_to(place)
+    assert f"as '{place}' and as '{link}'" in refused(ParameterError, [place, link])
+    assert "named twice" in refused(ParameterError, tmp_path)
+
+
 def half_way(change: Callable[[], object]) -> Callable[[Progress], None]:
     """A watcher that changes something once, when half of 1,000 rows are counted."""
     done: list[object] = []
