@@ -25,6 +25,7 @@ from bayes_engine.scale.block import Block, End, Reached, one_line
 from bayes_engine.scale.plan import Found, compared
 from bayes_engine.scale.scan import BATCH, batch_rows, texts_as_columns
 from bayes_engine.stats.partial import MergeTree, PartialSource
+from bayes_engine.table.dataframes import refuse_double
 
 BUFFER = 2**20
 """Bytes of a column that are read from a Parquet file at a time."""
@@ -74,6 +75,7 @@ class Parquet:
                     file=name,
                     reason=one_line(error),
                 ) from error
+            _refuse_two_columns(schema.names, name)
             self.found.append(dict(zip(schema.names, schema.types, strict=True)))
             described = (schema.pandas_metadata or {}).get("index_columns", ())
             self.indices |= {name for name in described if isinstance(name, str)}
@@ -169,6 +171,12 @@ def _found_again(
     return _row_group(path, arrow("pyarrow.parquet").read_metadata(path), group, columns, strings, now, wide)
 
 
+def _refuse_two_columns(names: list[str], file: str) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ReadError("'{file}' has two columns '{column}'; rename one of them", file=file, column=twice)
+
+
 class Csv:
     """CSV files by blocks, with the types that their first blocks show: numbers are floats, unless levels."""
 
@@ -192,10 +200,8 @@ class Csv:
             with self._opened(path, {}, ())[0] as reader:
                 read = _fields_of(reader, path)
                 large = () if cells else _large(reader, [n for n, kind in read if n in whole and kind == pa.float64()])
+                _refuse_two_columns([name for name, _ in read], path.name)
                 types = {name: pa.string() if cells else _csv_type(pa, kind, name in whole) for name, kind in read}
-                if len(types) < len(read):
-                    twice = next(n for n in types if [name for name, _ in read].count(n) > 1)
-                    raise ReadError("'{file}' has two columns '{column}'", file=path.name, column=twice)
             self.found.append(types | (self._whole_types(path, large) if large else {}))
 
     def _whole_types(self, path: Path, columns: Sequence[str]) -> dict[str, Any]:
@@ -472,15 +478,18 @@ class Batches:
 
 
 def as_table(batch: Any, number: int) -> Any:
-    """A batch as an Arrow table."""
+    """A batch as an Arrow table. Raises TableError where it is none, or has two columns of one name."""
     pa = arrow()
+    if isinstance(batch, pd.DataFrame):
+        batch = batch.set_axis([str(name) for name in batch.columns], axis=1)
+        refuse_double(batch.columns.tolist())
     try:
         if isinstance(batch, pa.RecordBatch):
-            return pa.Table.from_batches([batch])
-        if isinstance(batch, pd.DataFrame):
-            named = batch.set_axis([str(name) for name in batch.columns], axis=1)
-            return pa.Table.from_pandas(named, preserve_index=False)
-        return batch if isinstance(batch, pa.Table) else pa.table(batch)
+            table = pa.Table.from_batches([batch])
+        elif isinstance(batch, pd.DataFrame):
+            table = pa.Table.from_pandas(batch, preserve_index=False)
+        else:
+            table = batch if isinstance(batch, pa.Table) else pa.table(batch)
     except Exception as error:
         raise TableError(
             "batch {number} is a {kind} that cannot be read: {reason}; give Arrow batches or frames with one sort of "
@@ -489,6 +498,8 @@ def as_table(batch: Any, number: int) -> Any:
             kind=type(batch).__name__,
             reason=one_line(error),
         ) from error
+    refuse_double(table.schema.names)
+    return table
 
 
 def _parts(table: Any, wide: int = 0) -> Iterator[Any]:

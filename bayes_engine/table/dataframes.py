@@ -112,11 +112,11 @@ def as_frame(X: Any) -> pd.DataFrame:
             shape=str(frame.shape),
         )
     if frame is X:
-        _refuse_double(list(map(str, frame.columns.tolist())))
+        refuse_double(list(map(str, frame.columns.tolist())))
     return frame
 
 
-def _refuse_double(names: list[str]) -> None:
+def refuse_double(names: list[str]) -> None:
     """Raises TableError on a column name that stands twice."""
     if len(names) > len(set(names)):
         double = next(name for name, times in Counter(names).items() if times > 1)

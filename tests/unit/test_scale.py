@@ -504,6 +504,16 @@ def test_a_column_that_only_later_batches_have_is_named() -> None:
         assert collect_batches(batches, target="good", **chosen).schema.names == ("x",)  # type: ignore[arg-type]
 
 
+def test_two_columns_of_one_name_are_refused_as_in_a_frame(tmp_path: Path) -> None:
+    table = pa.table([pa.array([1.0, 2.0]), pa.array([3.0, 4.0]), pa.array(["a", "b"])], names=["x", "x", "good"])
+    frame = pd.DataFrame([[1.0, 2.0, "a"], [3.0, 4.0, "b"]], columns=["x", "x", "good"])
+    for batches in ([table], table.to_batches(), [table.select([0, 2]), table], [frame]):
+        with pytest.raises(TableError, match="the column name 'x' stands twice; rename one of the columns"):
+            collect_batches(batches, target="good")
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert "'a.parquet' has two columns 'x'; rename one of them" in refused(ReadError, tmp_path / "a.parquet")
+
+
 @pytest.mark.slow
 def test_files_in_folders_are_told_apart_and_hidden_ones_left_alone(tmp_path: Path) -> None:
     frame = rows(200)
