@@ -383,24 +383,9 @@ def _next(reader: Any, path: Path, number: int, columns: Sequence[str]) -> Any:
 
 def _unreadable(path: Path, number: int, error: Exception, columns: Sequence[str]) -> ReadError:
     reason = one_line(error)
-    place = re.search(r"In CSV column #(\d+): .*?invalid (?:UTF8 data|value '(.*?)'?$)", reason) if columns else None
-    if place is not None and place[2] is None:
-        return ReadError(
-            "'{file}', block {number}: column '{column}' is no text in UTF-8; say by encoding= how the file is written "
-            "(--encoding at the terminal)",
-            file=path.name,
-            number=number,
-            column=columns[int(place[1])],
-        )
+    place = re.search(r"In CSV column #(\d+): (?:Row #\d+: )?(.*)", reason) if columns else None
     if place is not None:
-        return ReadError(
-            "'{file}', block {number}: column '{column}' holds '{value}', which is not of the type that the first "
-            "block shows; mend the cell or, if the column holds levels, say so by schema= (--levels at the terminal)",
-            file=path.name,
-            number=number,
-            column=columns[int(place[1])],
-            value=place[2],
-        )
+        return _of_cell(path, number, columns[int(place[1])], place[2])
     if "straddles two block boundaries" in reason:
         return ReadError(
             "'{file}', block {number}: a row is longer than a block of {size:.3g} MB, as where a quote is opened and "
@@ -418,10 +403,39 @@ def _unreadable(path: Path, number: int, error: Exception, columns: Sequence[str
             reason=reason,
         )
     return ReadError(
-        "'{file}', block {number} cannot be read: {reason}. Columns have the types that the first block shows; where "
-        "one holds levels that look like numbers there, say so by schema=",
+        "'{file}', block {number} cannot be read: {reason}; see that the file is whole, and that delimiter= is what "
+        "stands between its cells",
         file=path.name,
         number=number,
+        reason=reason,
+    )
+
+
+def _of_cell(path: Path, number: int, column: str, reason: str) -> ReadError:
+    """The error of a cell that does not fit the type of its column."""
+    if reason.endswith("invalid UTF8 data"):
+        return ReadError(
+            "'{file}', block {number}: column '{column}' is no text in UTF-8; say by encoding= how the file is written "
+            "(--encoding at the terminal)",
+            file=path.name,
+            number=number,
+            column=column,
+        )
+    if (held := re.search("invalid value '(.*?)'?$", reason)) is not None:
+        return ReadError(
+            "'{file}', block {number}: column '{column}' holds '{value}', which is not of the type that the first "
+            "block shows; mend the cell or, if the column holds levels, say so by schema= (--levels at the terminal)",
+            file=path.name,
+            number=number,
+            column=column,
+            value=held[1],
+        )
+    return ReadError(
+        "'{file}', block {number}: column '{column}' holds a cell that is not of the type that the first block shows "
+        "({reason}); mend the cell or, if the column holds levels, say so by schema= (--levels at the terminal)",
+        file=path.name,
+        number=number,
+        column=column,
         reason=reason,
     )
 

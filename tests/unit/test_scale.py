@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -873,6 +874,36 @@ def test_a_file_that_is_named_by_two_paths_is_refused(tmp_path: Path, monkeypatc
     link.symlink_to(place)
     assert f"as '{place}' and as '{link}'" in refused(ParameterError, [place, link])
     assert "named twice" in refused(ParameterError, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "ask"),
+    [
+        (b"", {}),
+        (b"good,x\nu,1,2\n", {}),
+        (b"good,x\nu,1\n", {"encoding": "none"}),
+        (gzip.compress(b"good,x\n" + b"u,1\n" * 5000)[:-10], {}),
+    ],
+)
+def test_types_are_spoken_of_only_where_a_cell_does_not_fit_its_own(
+    lines: bytes, ask: dict[str, str], tmp_path: Path
+) -> None:
+    place = tmp_path / ("a.csv.gz" if lines[:1] == b"\x1f" else "a.csv")
+    place.write_bytes(lines)
+    said = r"block 1 cannot be read: .*; (see that the file is whole|say by encoding=)"
+    with pytest.raises(ReadError, match=said) as error:
+        collect_csv(place, target="good", **ask)  # type: ignore[arg-type]
+    assert "type" not in str(error.value)
+
+
+@pytest.mark.parametrize("cell", ["1.5", "a", "1" * 50])
+def test_a_cell_that_is_no_long_whole_number_is_named_with_its_column(
+    cell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    (tmp_path / "a.csv").write_text("good,k\n" + f"u,{2**70}\n" * 500 + f"v,{cell}\n")
+    with pytest.raises(ReadError, match=r"'a\.csv', block \d: column 'k' holds a cell that is not of the type"):
+        collect_csv(tmp_path / "a.csv", target="good", schema=Schema((Variable("k", "categorical"),)))
 
 
 def half_way(change: Callable[[], object]) -> Callable[[Progress], None]:
