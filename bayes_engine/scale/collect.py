@@ -64,8 +64,9 @@ def collect_parquet(
         is expected to fit into 200 MB (of 15 columns and a target 3; 2 for want="values" where five are numbers). A
         number that is given is how many at the most: each holds up to 1 MB of every column that is read and a batch of
         up to 34 MB, with the target 50 MB of 15 columns, for want="values" 8 MB more for each of numbers, and three
-        times its statistics; together they hold no more than 230 MB, so that the process stays below 500 MB, or one
-        thread is at work. Blocks are counted alike, however many there are.
+        times its statistics; together, and with those of row groups that are not yet merged, they hold no more than
+        230 MB, so that the process stays below 500 MB, or one thread is at work. Blocks are counted alike, however many
+        there are.
     client : a `distributed.Client` (extra `[dask]`), a `SparkSession` (extra `[spark]`, Java 17) or an executor of
         `concurrent.futures` (a `ProcessPoolExecutor`, or one of joblib, Ray, MPI): its workers count row groups, and
         what they have counted is merged eight at a time: by the workers of Dask, by those of Spark as far as eight

@@ -258,7 +258,6 @@ def fit_rows(
         step, terms = 1, None if place is None else place.with_name(f"{place.name}.terms")
         closed = with_vocabularies(source, plan, Workers(workers, client, progress), terms, (step, steps))
         plan, schema = replace(plan, schema=closed), Schema(tuple(closed[v.name] for v in schema if v.name in closed))
-        release()
 
     def counted(
         want: str, given: Schema | None, ending: str = "", families: tuple[Name, ...] = ()
@@ -301,7 +300,6 @@ def fit_rows(
                 tree = tree_in_blocks(cast(TAN, model), levels, blocks, of_families)
                 return clone(model).fit_stats(tree)  # type: ignore[no-any-return]
     first = None  # a pass holds what it counts, and no more
-    release()
     stats = counted(want, schema)
     if isinstance(model, KDependence) and model.k > 1:
         stats = widened(stats, model.wider_families(stats))

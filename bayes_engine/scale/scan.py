@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from ctypes import CDLL
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, local
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
@@ -52,6 +52,9 @@ MOST_THREAD_BYTES = 2.3e8
 
 M_MMAP_THRESHOLD, LARGE = -3, 2**22
 """glibc's name of the bytes from which memory is mapped by itself, and how many."""
+
+TIDY_CELLS = 2**22
+"""Cells after which a thread gives back what it has let go of: those of four batches of sixteen columns."""
 
 MOST_POINTS = 2**16
 """Distinct values of a column that are told apart for its cut points."""
@@ -157,6 +160,7 @@ class Pass:
 
     def run(self) -> SufficientStatistics:
         """The statistics of all rows. What stops it, whatever it is, leaves what was counted in the file `resume`."""
+        release()  # what came before, and the limit of large arrays from the first row on
         tree = MergeTree(self._kept())
         began, before = monotonic(), tree.rows
         share = self.blocks.share(before) or 0.0
@@ -192,22 +196,27 @@ class Pass:
 
         most_now = self.threads
 
+        def add(future: Future[PartialNode | None]) -> None:
+            """What a block counted, which nobody else holds then."""
+            nonlocal most_now
+            block = running.pop(future)
+            try:
+                node = future.result()
+                if node is not None:
+                    tree.add(node)
+                    refuse_values(tree.nodes)
+                    fit = at_a_time(self.threads, self.plan, bytes_of(node), bytes_kept(tree.nodes))
+                    most_now = min(most_now, fit)
+            except Exception as error:  # noqa: BLE001 - a worker's, told as this block's
+                failed[block.place] = block.refused(error)
+                failed[block.place].__cause__ = error
+
         def take(most: int) -> None:
             """Wait until at most so many blocks are under way."""
-            nonlocal most_now
             while len(running) > most:
-                done, _ = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED)
-                for future in done:
-                    block = running.pop(future)
-                    try:
-                        node = future.result()
-                        if node is not None:
-                            most_now = min(most_now, at_a_time(self.threads, self.plan, bytes_of(node)))
-                            tree.add(node)
-                            refuse_values(tree.nodes)
-                    except Exception as error:  # noqa: BLE001 - a worker's, told as this block's
-                        failed[block.place] = block.refused(error)
-                        failed[block.place].__cause__ = error
+                done = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED).done
+                while done:
+                    add(done.pop())
                 if failed:
                     return
                 if self.resume is not None and pace.is_due:
@@ -345,6 +354,23 @@ def refuse_values(nodes: Iterable[PartialNode]) -> None:
                 )
 
 
+class Tidy(local):
+    """How many cells a thread has counted since it gave memory back: of Arrow's pool each thread has its own part,
+    which another cannot give back."""
+
+    cells = 0
+
+    def after(self, cells: int) -> None:
+        """So many cells more are counted."""
+        self.cells += cells
+        if self.cells >= TIDY_CELLS:
+            self.cells = 0
+            release()
+
+
+TIDY = Tidy()
+
+
 def counted(block: Block, plan: CountPlan, stop: Event) -> PartialNode | None:
     """The statistics of one block; None where it was called off."""
     stats: SufficientStatistics | None = None
@@ -355,8 +381,12 @@ def counted(block: Block, plan: CountPlan, stop: Event) -> PartialNode | None:
             return None
         if batch.num_rows:
             part = count(*encoded(batch, plan, block.declared, pivots, block.before + rows))
-            stats = part if stats is None else merged(stats, part)
             rows += batch.num_rows
+            cells = batch.num_rows * batch.num_columns
+            del batch  # or it stands beside the next
+            stats = part if stats is None else merged(stats, part)
+            del part
+            TIDY.after(cells)
     file, index = block.place
     return PartialNode(file, 0, index, index + 1, rows, stats)
 
@@ -406,11 +436,11 @@ def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None =
     return threads if plan is None else max(1, min(threads, int(MOST_THREAD_BYTES / held_by_thread(plan))))
 
 
-def at_a_time(threads: int, plan: CountPlan, counts: float) -> int:
+def at_a_time(threads: int, plan: CountPlan, counts: float, kept: float = 0.0) -> int:
     """How many blocks, or batches, are counted at a time once it is known how many bytes the counts of one have: a
     thread holds three such, the sum so far, that of a batch and the new sum, or the tables of a batch as they are
-    made."""
-    return max(1, min(threads, int(MOST_THREAD_BYTES / (held_by_thread(plan) + 3.0 * counts))))
+    made. So many bytes are `kept` beside the threads: of what is counted and not yet merged."""
+    return max(1, min(threads, int((MOST_THREAD_BYTES - kept) / (held_by_thread(plan) + 3.0 * counts))))
 
 
 def bytes_of(node: PartialNode) -> float:
@@ -420,6 +450,12 @@ def bytes_of(node: PartialNode) -> float:
     stats = node.stats
     tables = (*stats.counts.tables.values(), *stats.families.tables.values())
     return sum(table.nbytes for table in tables) + (0.0 if stats.scatter is None else stats.scatter.m2.nbytes)
+
+
+def bytes_kept(nodes: Sequence[PartialNode]) -> float:
+    """The bytes of what blocks counted, with the values of columns."""
+    columns = (column for node in nodes if node.stats for column in node.stats.values.columns.values())
+    return sum(column.points.nbytes + column.weight.nbytes for column in columns) + sum(map(bytes_of, nodes))
 
 
 def held_by_thread(plan: CountPlan) -> float:

@@ -27,8 +27,8 @@ from bayes_engine.scale.scan import BATCH, batch_rows, texts_as_columns
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.dataframes import refuse_double
 
-BUFFER = 2**20
-"""Bytes of a column that are read from a Parquet file at a time."""
+BUFFER = 2**16
+"""Bytes of a column that are read ahead in a Parquet file: the head of a page; its body, 1 MB, is read past these."""
 
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """Endings of compressed CSV, with what Arrow calls their codecs."""

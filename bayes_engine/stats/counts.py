@@ -145,8 +145,15 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp
     return np.unique(whole, return_index=True, return_inverse=True)[1:]
 
 
+def _stays(where: NDArray[np.intp], size: int) -> bool:
+    """Whether an axis is as long as before, each entry in its place."""
+    return len(where) == size and bool((where == np.arange(size)).all())
+
+
 def widen(table: Array, *axes: Axis) -> Array:
-    """The table with its first axes made longer, 0 where nothing stood."""
+    """The table with its first axes made longer, 0 where nothing stood; itself where none is."""
+    if table.dtype == float and table.flags.c_contiguous and all(_stays(*axis) for axis in axes):
+        return table
     wide = np.zeros([*(size for _, size in axes), *table.shape[len(axes) :]])
     wide[np.ix_(*(where for where, _ in axes))] = table
     return wide

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -51,6 +52,7 @@ from bayes_engine.scale import Progress, scan, sources
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.sample import sample_files
 from bayes_engine.stats.collect import SufficientStatistics
+from bayes_engine.stats.counts import widen
 from bayes_engine.stats.partial import MergeTree, PartialNode, PartialStatistics
 from bayes_engine.store.statistics import load_partial, load_passes, packed_partial, packed_passes
 from tests.conftest import ROOT
@@ -708,7 +710,73 @@ def test_threads_are_no_more_than_memory_is_meant_for(monkeypatch: pytest.Monkey
     large = replace(small, counts=replace(small.counts, tables={"c0": np.zeros((2, 2**20))}))
     nodes = [PartialNode(0, 0, 0, 1, 9, stats) for stats in (None, small, large)]
     assert [scan.at_a_time(4, plan, scan.bytes_of(node)) for node in nodes] == [4, 4, 2]
+    assert [scan.at_a_time(4, plan, 1e6, kept) for kept in (0.0, 9e7, 2e8, 9e9)] == [4, 2, 1, 1]
     assert scan.batch_rows(16) == scan.BATCH and scan.batch_rows(1000) == 1048
+
+
+def test_what_waits_to_be_merged_leaves_room_for_fewer_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of seven row groups up to three nodes of the tree are held at a time, with the values they have."""
+    made, kept = files(rows(2100), tmp_path, group=100), list[float]()
+    at_a_time = scan.at_a_time
+
+    def seen(threads: int, plan: CountPlan, counts: float, held: float = 0.0) -> int:
+        kept.append(held / counts)
+        return at_a_time(threads, plan, counts, held)
+
+    monkeypatch.setattr(scan, "at_a_time", seen)
+    collect_parquet(made, target="good", threads=1)
+    assert max(kept) > 2.0
+    plain, kept[:] = max(kept), []
+    collect_parquet(made, target="good", want="values", threads=1)
+    assert max(kept) > 2.0 * plain
+
+
+ROW_GROUP = """
+import sys
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pathlib import Path
+from bayes_engine.scale.plan import CountRequest, planned
+from bayes_engine.scale.scan import held_by_thread
+from bayes_engine.scale.sources import Parquet
+from bayes_engine.stats.partial import MergeTree
+
+rng, n = np.random.default_rng(0), 300_000
+levels = pa.array([f"level {k}" for k in range(100)])
+columns = {f"x{j}": rng.normal(size=n) for j in range(8)}
+columns |= {name: levels.take(pa.array(rng.integers(0, 100, n))) for name in (*"abcdefg", "y")}
+pq.write_table(pa.table(columns), sys.argv[1])
+del columns
+source = Parquet([Path(sys.argv[1])])
+plan = planned(source, CountRequest("y", None, None, None, "columns"))
+block, before = next(iter(source.blocks(plan, MergeTree()))), pa.total_allocated_bytes()
+print(max(pa.total_allocated_bytes() - before for batch in block.batches()) / held_by_thread(plan))
+"""
+
+
+@pytest.mark.slow
+def test_a_row_group_is_read_in_less_than_a_thread_is_expected_to_hold(tmp_path: Path) -> None:
+    """Eight columns of numbers and eight of strings: the rest is for the batch as it is encoded and counted."""
+    asked = [sys.executable, "-c", ROW_GROUP, str(tmp_path / "one.parquet")]
+    ran = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert float(ran.stdout) < 0.65
+
+
+def test_what_a_thread_lets_go_of_is_given_back_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the pass, and by the thread that counts, whose part of Arrow's pool no other thread gives back."""
+    by, made = list[str](), files(rows(700), tmp_path, group=100)
+    monkeypatch.setattr(scan, "release", lambda: by.append(threading.current_thread().name.partition("_")[0]))
+    monkeypatch.setattr(scan, "TIDY_CELLS", 200 * len(rows(1).columns))
+    collect_parquet(made, target="good", threads=1)
+    assert by == ["MainThread", "scale", "scale", "scale"]
+
+
+def test_a_table_that_no_longer_grows_is_not_copied() -> None:
+    table, stays = np.ones((2, 3)), (np.arange(2), 2)
+    assert widen(table, stays) is table and widen(table, stays, (np.arange(3), 3)) is table
+    assert widen(table, (np.array([1, 0]), 2)) is not table
+    assert widen(table, (np.arange(2), 3)).tolist() == [[1.0] * 3, [1.0] * 3, [0.0] * 3]
 
 
 def test_what_no_count_can_be_made_of_is_refused_in_words(tmp_path: Path) -> None:
