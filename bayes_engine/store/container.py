@@ -166,7 +166,7 @@ def damage_refused(held: Message) -> Iterator[None]:
 def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes], limit: int) -> bytes:
     """The bytes of a path, of an open file, or themselves; of more than `limit` not one is read.
 
-    Raises StoreError where there is no such regular file, or it is too large.
+    Raises StoreError where there is no such regular file, it is too large, or it grows meanwhile.
 
     >>> import io
     >>> read_file(io.BytesIO(b"a,b"), 10)
@@ -185,7 +185,11 @@ def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | 
                 raise StoreError("'{path}' is not a file", path=str(source))
             _readable(status.st_size, limit)
             with Path(source).open("rb") as file:
-                return file.read(limit + 1)
+                data = file.read(status.st_size + 1)  # memory is taken for all that is asked for
+            _readable(len(data), limit)
+            if len(data) > status.st_size:
+                raise StoreError("'{path}' grows while it is read; try again", path=str(source))
+            return data
         except StoreError:
             raise
         except (OSError, ValueError) as error:

@@ -9,6 +9,8 @@ import os
 import pickle
 import random
 import struct
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
@@ -65,12 +67,14 @@ from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import set_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.stats.collect import SufficientStatistics
-from bayes_engine.store import MOST_BYTES, pack, unpack, values
+from bayes_engine.stats.partial import PartialStatistics
+from bayes_engine.store import MOST_BYTES, container, pack, read_file, unpack, values
 from bayes_engine.store.forms import FORMS
+from bayes_engine.store.statistics import save_partial, save_passes
 from bayes_engine.store.validation import check_look_up, check_rows, check_statistics
 from bayes_engine.store.values import RECORDS, ValueReader, ValueWriter
 from bayes_engine.structure.graph import DAG
-from tests.conftest import every_other, one_in, slowly
+from tests.conftest import PATIENCE, every_other, one_in, slowly
 
 GOLDEN = Path(__file__).with_name("store_v1.bayes")
 rng = np.random.default_rng(5)
@@ -362,6 +366,44 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
                          (tmp_path / "none", "cannot be read"), ("a\0b", "cannot be read")):  # fmt: skip
         with pytest.raises(StoreError, match=reason):
             load_model(path)
+
+
+BOUNDED = """
+import resource, sys
+from pathlib import Path
+from bayes_engine.store.statistics import load_partial, load_passes
+
+taken = 1024 * int(Path("/proc/self/status").read_text().split("VmData:")[1].split()[0])
+resource.setrlimit(resource.RLIMIT_DATA, (taken + 2 * 10**9,) * 2)
+print(load_passes(sys.argv[1])[3], len(load_partial(sys.argv[2]).nodes))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the memory is bounded on Linux alone")
+def test_a_small_count_is_read_in_little_memory(tmp_path: Path) -> None:
+    """In 2 GB, of which a worker may take no more; a count may have more bytes than that."""
+    passes, partial = tmp_path / "passes", tmp_path / "partial"
+    save_passes(("two components",), 7, (), [(1.5, None)], passes)
+    save_partial(PartialStatistics("class", ("x0",), None, "columns", None, (), ()), partial)
+    told = [sys.executable, "-c", BOUNDED, str(passes), str(partial)]
+    run = subprocess.run(told, capture_output=True, text=True, check=False, timeout=20 * PATIENCE)
+    assert run.stdout == "((1.5, None),) 0\n", run.stderr
+
+
+@pytest.mark.parametrize(("limit", "reason"), [(10, "grows while it is read"), (3, "3 are the most that is read")])
+def test_a_file_that_grows_while_it_is_read_is_refused(
+    limit: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"a,b")
+
+    def grown(_mode: int) -> bool:  # asked between the size and the bytes
+        path.write_bytes(b"a,b\nc,d")
+        return True
+
+    monkeypatch.setattr(container.stat, "S_ISREG", grown)
+    with pytest.raises(StoreError, match=reason):
+        read_file(path, limit)
 
 
 def test_another_program_can_read_the_file() -> None:
