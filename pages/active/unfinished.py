@@ -14,7 +14,7 @@ from bayes_engine.errors import BayesEngineError, ReadError
 from bayes_engine.table.read import Reading
 from bayes_engine.workbench import kept_files
 from bayes_engine.workbench.incoming import unfinished
-from bayes_engine.workbench.incoming.large_file import AllRows
+from bayes_engine.workbench.incoming.large_file import AllRows, stamp_of
 from bayes_engine.workbench.incoming.unfinished import Unfinished
 from pages.active import files, large_files, own_table
 from pages.active.files import TABLE, Upload
@@ -85,7 +85,7 @@ def _is_open(work: Unfinished) -> bool:
     """Whether all its files may be opened here."""
     try:
         for path, _size, _when in (*work.stamp, *work.sampled):
-            if Path(path).exists():
+            if stamp_of([Path(path)]):
                 large_files.files_at(path)
     except BayesEngineError:
         return False

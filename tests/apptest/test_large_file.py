@@ -74,6 +74,12 @@ def test_a_large_file_is_opened_as_a_sample_that_is_said_to_be_one(folder: Path)
     assert str(folder) not in encode(state) and "melons" not in encode(state)
 
 
+def test_a_path_with_a_name_that_is_too_long_is_refused_in_a_sentence(folder: Path) -> None:
+    app = with_large("x" * 300)
+    [error] = [e.value for e in app.error]
+    assert error.startswith("Not opened: ") and "File name too long" in error
+
+
 @pytest.mark.slow
 def test_a_link_opens_no_file(folder: Path) -> None:
     """The digest of a sample in another session: nothing is read, and the page says what to do."""
@@ -380,7 +386,7 @@ def test_a_file_that_is_given_after_a_large_one_is_shown(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("path", "why"), [
     ("", "no path is given"), ("/etc/passwd", "in none of the folders"), ("absent.csv", "there is no file"),
-    (".", "give one of the files"),
+    (".", "give one of the files"), ("x" * 300, "File name too long"),
     ("other.parquet", "there is no column 'sound' in 'other"), ("short.parquet", "cannot be read as Parquet"),
 ])  # fmt: skip
 def test_what_cannot_be_classified_is_said_in_a_sentence(folder: Path, path: str, why: str) -> None:

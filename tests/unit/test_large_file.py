@@ -148,6 +148,31 @@ def test_a_path_leads_into_the_folders_or_nowhere(file: Path, tmp_path: Path) ->
         files_at(str(mine), ())
 
 
+def test_a_path_that_the_system_refuses_is_said(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one whose name is too long, or of links that lead to themselves, or in a folder that may not be looked at."""
+    within, long = folders(str(tmp_path)), "瓜" * 300
+    (tmp_path / "round").symlink_to(tmp_path / "round")
+    for path in (long, f"{long}.parquet", str(tmp_path / long), f"{long}/melons.parquet", "a/" * 3_000):
+        with pytest.raises(ReadError, match="cannot be read: File name too long"):
+            files_at(path, within)
+    for path in ("round", "round/melons.parquet", "a\0b", "\ud800", "~nobody-here/x"):
+        with pytest.raises(ReadError):
+            files_at(path, within)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "round").write_bytes(file.read_bytes())
+    assert files_at("round", (*within, tmp_path / "other")) == [tmp_path / "other" / "round"]
+    assert large_file.stamp_of([tmp_path / long, tmp_path / "round", file]) == large_file.stamp_of([file])
+
+    def refused(*_given: object) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    for asks in ("is_dir", "is_file", "open"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, asks, refused)
+            with pytest.raises(ReadError, match="cannot be read: Permission denied"):
+                files_at(str(tmp_path if asks == "open" else file), within)
+
+
 # how it is written ------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from io import BytesIO
 from pathlib import Path
@@ -76,40 +77,53 @@ def files_at(path: str, within: Sequence[Path]) -> list[Path]:
     """The file of this path, or the data files of this folder, with all links followed. A relative path is looked for
     in each of the folders `within`.
 
-    Raises ReadError where the path, or a file it leads to, is in none of them, and where there is no file. Of what lies
-    outside is not said whether it is there.
+    Raises ReadError where the path, or a file it leads to, is in none of them, and where there is no file, or the
+    system does not say. Of what lies outside is not said whether it is there.
     """
-    try:
-        asked = Path(path.strip()).expanduser()
-        places = [asked] if asked.is_absolute() else [folder / asked for folder in within]
-        places = [place.resolve() for place in places]
-    except (OSError, ValueError, RuntimeError):
-        places = []
-    inside = [place for place in places if _is_within(place, within)]
     if not path.strip():
         raise ReadError(
             "no path is given; name a file, or a folder of files, in {folders}", folders=", ".join(map(str, within))
         )
+    inside = [place for place in _places(path, within) if _is_within(place, within)]
     if not inside:
+        raise _is_outside(path, within)
+    place = next((one for one in inside if stamp_of([one])), inside[0])
+    try:
+        return _files_of(place, within)
+    except OSError as error:  # as of a name that is too long, or of a folder that may not be read
         raise ReadError(
-            "'{path}' is in none of the folders from which files may be opened: {folders}",
-            path=path[:LONGEST],
-            folders=", ".join(map(str, within)),
-        )
-    place = next((one for one in inside if one.exists()), inside[0])
+            "'{file}' cannot be read: {reason}", file=str(place)[:LONGEST], reason=error.strerror or str(error)
+        ) from error
+
+
+def _places(path: str, within: Sequence[Path]) -> list[Path]:
+    """Where this path may lead to, with all links followed."""
+    places = []
+    with suppress(OSError, ValueError, RuntimeError):  # as of a user who is not there
+        asked = Path(path.strip()).expanduser()
+        for each in [asked] if asked.is_absolute() else [folder / asked for folder in within]:
+            with suppress(OSError, ValueError, RuntimeError):  # as of links that lead to themselves
+                places.append(each.resolve())
+    return places
+
+
+def _files_of(place: Path, within: Sequence[Path]) -> list[Path]:
     if not place.is_dir():
         if not place.is_file():
             raise ReadError("there is no file '{file}'", file=str(place))
         return [place]
     files = [file.resolve() for file in opened(place).paths]
-    for file in files:
-        if not _is_within(file, within):
-            raise ReadError(
-                "'{path}' is in none of the folders from which files may be opened: {folders}",
-                path=str(place)[:LONGEST],
-                folders=", ".join(map(str, within)),
-            )
+    if not all(_is_within(file, within) for file in files):
+        raise _is_outside(str(place), within)
     return files
+
+
+def _is_outside(path: str, within: Sequence[Path]) -> ReadError:
+    return ReadError(
+        "'{path}' is in none of the folders from which files may be opened: {folders}",
+        path=path[:LONGEST],
+        folders=", ".join(map(str, within)),
+    )
 
 
 def _is_within(place: Path, within: Iterable[Path]) -> bool:
@@ -196,8 +210,8 @@ class AllRows(NamedTuple):
     def check(self) -> None:
         """Raises ReadError where a file has changed since."""
         if (now := stamp_of(self.paths)) != self.stamp:
-            changed = next(path for path in self.paths if {e for e in now if e[0] == str(path)} - {*self.stamp} or
-                           not path.exists())  # fmt: skip
+            there = {entry[0]: entry for entry in now}
+            changed = next(path for path in self.paths if there.get(str(path)) not in self.stamp)
             raise ReadError("'{file}' has changed since it was opened; begin again", file=changed.name)
 
     @property
@@ -216,9 +230,13 @@ def rows_of(rows: AllRows) -> int:
 
 
 def stamp_of(paths: Iterable[Path]) -> Stamp:
-    """The stamp of those files that are there."""
-    existing = [(path, path.stat()) for path in paths if path.exists()]
-    return tuple((str(path), status.st_size, status.st_mtime_ns) for path, status in existing)
+    """The stamp of those files that are there, as far as the system says."""
+    stamp = []
+    for path in paths:
+        with suppress(OSError, ValueError):
+            status = path.stat()
+            stamp.append((str(path), status.st_size, status.st_mtime_ns))
+    return tuple(stamp)
 
 
 class Columns(NamedTuple):
