@@ -287,7 +287,16 @@ def start_again(key: Hashable) -> None:
 def decline(job: Job) -> None:
     """For a callback: the session cancels the job."""
     declined()[job.key] = job.number
-    stop_waiting(job)
+    if stop_waiting(job):
+        st.session_state.setdefault("jobs_ending", {})[job.key] = job
+
+
+def ending(key: Hashable) -> Job | None:
+    """The job that this session has cancelled and nobody waits for, until it has ended and kept what it keeps."""
+    there: dict[Hashable, Job] = st.session_state.get("jobs_ending", {})
+    if key in there and there[key].done.is_set():
+        del there[key]
+    return there.get(key)
 
 
 # a page follows its jobs ------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import streamlit as st
@@ -27,22 +27,33 @@ def showing_progress() -> Iterator[None]:
             progress_box(there)
 
 
-def progress_box(there: jobs.UnderWay, *, goes_on: bool = False) -> None:
+def progress_box(there: jobs.UnderWay, *, goes_on: Callable[[], bool] | None = None) -> None:
     """In place of the rest of the page: what is being done, how far it is, and a button that stops it. A page may show
     several, each once: the buttons go by the number of the job. What was cancelled starts again, or `goes_on` from what
-    is kept of it."""
+    is kept of it, which is asked once it has ended."""
     if not jobs.shown_first(there.key):
         return
     if there.job is None:
-        st.warning(_("Cancelled: {what}.").format(what=_what(there)), icon=":material/stop_circle:")
-        key = f"job_again_{jobs.declined().get(there.key, 0)}"
-        label = _("Go on") if goes_on else _("Start again")
-        st.button(label, icon=":material/play_arrow:", key=key, on_click=jobs.start_again, args=(there.key,))
+        _cancelled(there, goes_on)
         return
     job = there.job
     box = _ProgressBox(job, there, _page_progress(there.part, job.begun))
     with jobs.following(job, box.update), st.container(border=True, width=640):
         box.draw()
+
+
+def _cancelled(there: jobs.UnderWay, goes_on: Callable[[], bool] | None) -> None:
+    """That it was cancelled, and the button that begins it again: where something may be kept, once it has ended."""
+    job = jobs.ending(there.key) if goes_on is not None else None
+    if job is not None and jobs.wait(job, time.monotonic() + job_queue.GRACE):
+        job = None
+    with nullcontext() if job is None else jobs.following(job, lambda _elements: None):
+        st.warning(_("Cancelled: {what}.").format(what=_what(there)), icon=":material/stop_circle:")
+    if job is not None:
+        return
+    key = f"job_again_{jobs.declined().get(there.key, 0)}"
+    label = _("Go on") if goes_on is not None and goes_on() else _("Start again")
+    st.button(label, icon=":material/play_arrow:", key=key, on_click=jobs.start_again, args=(there.key,))
 
 
 def _what(there: jobs.UnderWay) -> str:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from bayes_engine import LossMatrix, NaiveBayes, fit_files, held_out_risk
+from bayes_engine.progress import Cancelled, steps
 from bayes_engine.scale import scan, sources
 from bayes_engine.scale import written as written_answers
 from bayes_engine.store import container
 from bayes_engine.workbench import kept_files
+from bayes_engine.workbench.incoming import large_file
 from pages.active import large_files
 from pages.active.files import TABLE
-from pages.runtime import own_computer
+from pages.runtime import job_queue, own_computer
 from pages.runtime.state import Spec, State, encode
 from pages.shell.workspace import widgets
 from tests.apptest.opened import APP, opened, step_to, written
@@ -200,6 +206,57 @@ def test_what_was_counted_before_is_gone_on_from(folder: Path, monkeypatch: pyte
     before = len(counted)
     app.button(key="all_rows_fit").click().run()
     assert not app.error and 3 in counted[before:] and len(counted) == 4 and sorted(counted) == [1, 2, 3, 4]
+
+
+def button(app: AppTest, name: str) -> list[Button]:
+    return [one for one in app.button if (one.key or "").startswith(f"job_{name}_")]
+
+
+def until(true: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(("page", "name", "click"), [
+    ("model", "fit_all", "all_rows_fit"), ("model", "judge_all", "all_rows_judge"),
+    ("classify", "classify_all", "large_second_go"),
+])  # fmt: skip
+def test_what_was_cancelled_goes_on_by_its_button_once_it_is_kept(
+    page: str, name: str, click: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No button begins it from its start while it still keeps what it has counted."""
+    monkeypatch.setattr(own_computer, "may_save", lambda: True)
+    monkeypatch.setattr(job_queue, "GRACE", 0.2)
+    saves = Event()
+
+    def work(*given: Any) -> None:
+        try:
+            for _step in steps(range(10**6)):
+                time.sleep(0.001)
+        except Cancelled:
+            assert saves.wait(PATIENCE)
+            given[-1].parent.mkdir(exist_ok=True)
+            given[-1].write_bytes(b"so far")
+            raise
+
+    app = with_large("melons.parquet").switch_page(f"pages/{page}.py").run()
+    monkeypatch.setattr(large_file, name, work)
+    if page == "classify":
+        app.text_input(key="large_second_path").set_value("melons.parquet")
+    app.button(key=click).click().run()
+    until(lambda: button(app.run(), "cancel"))
+    button(app, "cancel")[0].click().run()
+    assert not app.exception and "Cancelled: " in app.warning[0].value and not button(app, "again")
+    saves.set()
+    until(lambda: button(app.run(), "again"))
+    assert [one.label for one in button(app, "again")] == ["Go on"]
+    button(app, "again")[0].click().run()
+    until(lambda: button(app.run(), "cancel"))
+    button(app, "cancel")[0].click().run()
+    until(lambda: button(app.run(), "again"))
+    assert not app.exception and [one.label for one in button(app, "again")] == ["Go on"]
 
 
 def broken_off(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count, pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,7 @@ from bayes_engine.workbench.workers import child, pool
 from bayes_engine.workbench.workers.pool import Call, Pool, Worker, WorkerLost
 from pages.runtime.job_queue import Job, computing, in_worker
 from tests.conftest import PATIENCE
-from tests.worker_tasks import arrow_pool, counted
+from tests.worker_tasks import arrow_pool, counted, kept_when_stopped
 
 MELON = load_dataset("watermelon2")
 PARTS = take_apart(MELON.frame, MELON.schema)
@@ -185,6 +186,17 @@ def test_a_call_says_how_far_it_is_and_is_called_off(workers: Pool, monkeypatch:
     assert isinstance(waiting.error, Cancelled) and workers.calls == []
     until(lambda: process.call is None)
     assert workers.compute(partial(os.getpid)) == process.process.pid  # it had a step at which to stop
+
+
+def test_who_calls_a_call_off_finds_what_it_keeps(
+    workers: Pool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(pool, "STOP_WITHIN", PATIENCE)
+    waiting = Waiting(workers, partial(kept_when_stopped, tmp_path / "part", 0.3))
+    until(lambda: waiting.far[-1][0] > 1)
+    waiting.stop.set()
+    waiting.join(PATIENCE)
+    assert isinstance(waiting.error, Cancelled) and (tmp_path / "part").read_bytes() == b"so far"
 
 
 def test_a_call_that_does_not_stop_ends_with_its_process(workers: Pool, monkeypatch: pytest.MonkeyPatch) -> None:

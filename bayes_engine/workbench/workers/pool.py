@@ -78,6 +78,7 @@ class Call:
     progress: tuple[float, int] = (0.0, 0)
     answer: Answer | WorkerLost | None = None
     news: threading.Event = field(default_factory=threading.Event)
+    left: threading.Event = field(default_factory=threading.Event)  # by the process that had it as it was let go
 
 
 class Worker:
@@ -182,8 +183,8 @@ class Pool:
 
     def compute(self, work: Callable[[], Any], asker: Asker | None = None) -> Any:
         """What `work` comes to (a partial of a function that a new interpreter can import), computed in a process.
-        Raises what it raises; at every look ticks, which may call it off. What estimates in it warn of is reported.
-        Raises WorkerLost where two processes have died of it."""
+        Raises what it raises; at every look ticks, which may call it off: then it has ended, and kept what it keeps.
+        What estimates in it warn of is reported. Raises WorkerLost where two processes have died of it."""
         call = Call(pickle.dumps(work, pickle.HIGHEST_PROTOCOL), asker, is_listened())
         with self.lock:
             self.calls.append(call)
@@ -251,7 +252,7 @@ class Pool:
             return worker
 
     def _let_go(self, call: Call) -> None:
-        """Nobody waits for it any more: it is stopped, or its process is ended."""
+        """Nobody waits for it any more: it is stopped, or its process is ended. Returns once that is done."""
         with self.lock:
             if call not in self.calls:
                 return
@@ -262,6 +263,8 @@ class Pool:
             elif worker is not None:
                 threading.Thread(target=self._stop, args=(worker, call), name="stop", daemon=True).start()
             self._hand_out()
+        if worker is not None and call.is_handed:
+            call.left.wait(2 * STOP_WITHIN)
 
     def _stop(self, worker: Worker, call: Call) -> None:
         worker.send(call, stop=True)
@@ -313,6 +316,8 @@ class Pool:
                 else:
                     call.worker = None  # it was stopped, and waits for its turn
                 call.news.set()
+            elif call is not None:
+                call.left.set()
             worker.free_since = self.clock()
             more = len(self._free()) - self.workers
             if answer.memory > HELD or more > 1 or (more == 1 and answer.memory > SPARE_HELD):
@@ -353,6 +358,8 @@ class Pool:
                     call.answer = WorkerLost("The process that computed this has ended twice; it may need too much "
                                              "memory. A sample of the rows, or fewer columns, takes less.")  # fmt: skip
                 call.news.set()
+            elif call is not None:
+                call.left.set()
             self._hand_out()
             self.start()
 

@@ -179,7 +179,7 @@ def _answers(table: active.FittableTable, fitted: active.Fitted) -> bool:
         try:
             done[asked.key] = jobs.run(("large answers", asked.number, asked.key), work, CLASSIFYING)
         except jobs.UnderWay as there:
-            progress_box(there, goes_on=noted is not None and answers_in(noted.answer, noted.name).exists())
+            progress_box(there, goes_on=lambda: noted is not None and answers_in(noted.answer, noted.name).exists())
             return True
         except BayesEngineError as error:
             session["large_second_said"], session["large_second_asked"] = error.message, None

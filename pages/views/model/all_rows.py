@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -52,7 +53,7 @@ def fit_to_all_rows(table: active.FittableTable, fitted: active.Fitted) -> None:
             if (why := all_rows.compute_if_asked(large, table, fitted)) is not None:
                 st.error(_("Not all rows: {why}.").format(why=why.message.local(md)))
         except jobs.UnderWay as under_way:
-            progress_box(under_way, goes_on=all_rows.is_begun(keys[all_rows.asked() or "fit"]))
+            progress_box(under_way, goes_on=partial(all_rows.is_begun, keys[all_rows.asked() or "fit"]))
             if under_way.job is not None:
                 return
             left = [what for what in left if what != all_rows.asked()]  # the box has a button that begins it again
