@@ -41,6 +41,7 @@ FLOORS = (
         "workbench/qr_drawing",
         "workbench/skeleton",
         "workbench/kept_files",
+        "workbench/command_checks",
         "workbench/font_parts",
         "workbench/hosts",
         "workbench/loading",

@@ -39,6 +39,7 @@ from bayes_engine.scale.sources import opened
 from bayes_engine.store import load_model, save_model
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import free_names
+from bayes_engine.workbench.command_checks import refuse_overwriting
 from bayes_engine.workbench.incoming.pasted_losses import read_block
 
 FAMILIES: Mapping[str, Callable[[], Any]] = {
@@ -76,6 +77,7 @@ def run(arguments: Sequence[str]) -> int:
     progress = _ProgressLine(asked.quiet)
     try:
         with listen() as notes:
+            refuse_overwriting(asked)
             output = asked.does(asked, progress)
     except BayesEngineError as error:
         progress.end()

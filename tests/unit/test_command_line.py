@@ -438,6 +438,33 @@ def test_each_of_it_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.Captu
         assert sorted(tmp_path.iterdir()) == before
 
 
+def test_no_file_that_is_read_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Named anew, by a link of either sort, or in a folder; nor is what is counted the place of the model."""
+    (tmp_path / "data").mkdir()
+    rows(60).to_csv(a := tmp_path / "data" / "a.csv", index=False)
+    (by_name := tmp_path / "soft.csv").symlink_to(a)
+    (by_content := tmp_path / "hard.csv").hardlink_to(a)
+    (losses := tmp_path / "loss.csv").write_text(LOSSES, encoding="utf-8")
+    saved, part = tmp_path / "m.bayes", tmp_path / "part"
+    assert here("fit", a, "--target", "good", "--out", saved) == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    capsys.readouterr()
+    for asked, said in (
+        (("fit", a, "--target", "good", "--out", a), f"--out '{a}' is one of the files that are read"),
+        (("fit", a, "--target", "good", "--out", by_name), f"--out '{by_name}' is one of the files"),
+        (("fit", a.parent, "--target", "good", "--out", by_content), f"--out '{by_content}' is one of the files"),
+        (("fit", a, "--target", "good", "--out", part, "--resume", part), "--out and --resume are one file"),
+        (("fit", a, "--target", "good", "--out", part, "--resume", a), f"--resume '{a}' is one of the files"),
+        (("evaluate", a, "--target", "good", "--resume", by_name), f"--resume '{by_name}' is one of the files"),
+        (("evaluate", a, "--new", "--model", saved, "--resume", saved), f"--resume '{saved}' is one of the files"),
+        (("classify", saved, a, "--loss", losses, "--out", losses), f"--out '{losses}' is one of the files"),
+    ):
+        assert here(*asked) == 1
+        assert said in capsys.readouterr().err
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert here("fit", a, "--target", "good", "--model", saved, "--out", saved) == 0  # a model fitted anew
+
+
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
     """Whether the command in this process ends as it is to where nobody reads this stream of it."""
