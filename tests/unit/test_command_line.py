@@ -465,6 +465,19 @@ def test_no_file_that_is_read_is_written_over(tmp_path: Path, capsys: pytest.Cap
     assert here("fit", a, "--target", "good", "--model", saved, "--out", saved) == 0  # a model fitted anew
 
 
+def test_losses_of_classes_that_are_numbers_have_their_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line of names alone, that of pandas, and a blank line are the matrix with both, and no row of losses."""
+    rows(60).assign(good=lambda f: (f["good"] == "yes").astype(int)).to_csv(a := tmp_path / "a.csv", index=False)
+    told = []
+    for text in (",0,1\n0,0,5\n1,1,0\n", "0,1\n0,5\n1,0\n", "decision,0,1\n\n0,0,5\n1,1,0\n"):
+        (tmp_path / "loss.csv").write_text(text, encoding="utf-8")
+        assert here("evaluate", a, "--target", "good", "--loss", tmp_path / "loss.csv", "--json") == 0
+        told.append(json.loads(capsys.readouterr().out))
+    assert told[0]["actions"] == ["0", "1"] and told[0] == told[1] == told[2]
+
+
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
     """Whether the command in this process ends as it is to where nobody reads this stream of it."""

@@ -50,6 +50,39 @@ def test_classes_that_are_numbers_are_told_from_losses() -> None:
     assert read_block("\t1\t0\n1\t0\t3\n0\t7\t0", ["0", "1"], ["0", "1"]).table == ((0.0, 7.0), (3.0, 0.0))
 
 
+@pytest.mark.parametrize("classes", [["0", "1"], ["0.0", "1.0"]])
+@pytest.mark.parametrize(
+    ("text", "table"),
+    [
+        ("0,1\n0,5\n1,0", BOTH),
+        ("1,0\n5,0\n0,1", BOTH),
+        ("0,1\n0,5\n1,0\n2,2", (*BOTH, (2.0, 2.0))),
+        ("decision,0,1\n0,0,5\n1,1,0", BOTH),
+        ("decision,1,0\nask,2,2\n1,0,1\n0,5,0", (*BOTH, (2.0, 2.0))),
+        ("0,0,5\n1,1,0", BOTH),
+        ("ask,0,1\n1,1,0\n0,0,5", (*BOTH, (0.0, 1.0))),
+        ("0,1\n1,0\n0.3,0.3", ((0.0, 1.0), (1.0, 0.0), (0.3, 0.3))),
+        ("0,1\n1,0", ((0.0, 1.0), (1.0, 0.0))),
+    ],
+)
+def test_a_first_line_of_numbers_is_the_classes_or_losses(
+    classes: list[str], text: str, table: tuple[tuple[float, ...], ...]
+) -> None:
+    assert read_block(text, [*classes, "ask"], classes).table == table
+    turned = "\n".join(map(",".join, zip(*(line.split(",") for line in text.split("\n")), strict=True)))
+    assert read_block(turned, [*classes, "ask"], classes, truth_in_rows=True).table == table
+
+
+@pytest.mark.parametrize("text", ["0,1\n0.5,0.5\n1,0", "0,1\n0,9\n0,9"])
+def test_a_first_line_that_may_be_both_or_neither_is_refused(text: str) -> None:
+    with pytest.raises(LossError, match="the first line '0 1' may be the names of the classes or losses"):
+        read_block(text, ["0", "1"], ["0", "1"])
+
+
+def test_blank_lines_are_passed_over() -> None:
+    assert read_block("\n,ill,well\n\nill,0,5\n,,\nwell,1,0\n\n", NAMES, NAMES).table == BOTH
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -38,9 +38,10 @@ def read_block(
     `actions` and `classes` are the labels on screen; the first actions are the classes. Where the block has labels in
     its first row or column, they say which cell is which, in whatever order. Rows are decisions, with `truth_in_rows`
     truths. It may hold all actions, the classes alone (K×K), or the classes and one further action.
-    Decimals may have a comma; an empty corner is fine.
+    Decimals may have a comma; an empty corner is fine, and so are blank lines.
 
-    Raises LossError naming the first cell that is blank or no number, a label that is no class, or a wrong shape.
+    Raises LossError naming the first cell that is blank or no number, a label that is no class, a wrong shape, or a
+    first line of numbers that may be classes or losses.
 
     >>> read_block("0\\t5\\n1,5\\t0", ["good", "bad"], ["good", "bad"]).table
     ((0.0, 5.0), (1.5, 0.0))
@@ -49,9 +50,9 @@ def read_block(
     """
     names, truths = [str(a) for a in actions], [str(c) for c in classes]
     cells = _cells(text)
-    down, across, body = _labels(cells, truths)
     if truth_in_rows:
-        down, across, body = across, down, [list(row) for row in zip(*body, strict=True)]
+        cells = [list(row) for row in zip(*cells, strict=True)]
+    down, across, body = _labels(cells, names, truths)
     columns = _columns(across, truths, body)
     rows, extra = _rows(down, names, truths, body)
     table = (tuple(_value(body[i][j], label, truths[k]) for k, j in enumerate(columns)) for i, label in rows)
@@ -65,22 +66,64 @@ def _cells(text: str) -> list[list[str]]:
         cells = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(lines), delimiter=between)]
     except csv.Error:  # a cell longer than any
         cells = []
+    cells = [row for row in cells if any(row)]
     width = max((len(row) for row in cells), default=0)
     if not cells or width < 1 or len(cells) > WIDEST or width > WIDEST:
         raise LossError("what was pasted is no block of losses; copy the cells of the matrix in your spreadsheet")
     return [row + [""] * (width - len(row)) for row in cells]
 
 
-def _labels(cells: list[list[str]], truths: list[str]) -> tuple[list[str] | None, list[str] | None, list[list[str]]]:
+def _labels(
+    cells: list[list[str]], names: list[str], truths: list[str]
+) -> tuple[list[str] | None, list[str] | None, list[list[str]]]:
     """(labels of the rows, labels of the columns, the numbers): a side has labels where its outer cells are words, or
-    where a block with a row and a column too many begins with the classes, be they numbers."""
+    where they are all classes, be they numbers, and not losses."""
     top, left = cells[0], [row[0] for row in cells]
-    named = not top[0] and len(top) == len(truths) + 1
-    words_above = any(map(_words, top[1:])) or (named and set(top[1:]) == set(truths))
-    words_left = any(map(_words, left[1:])) or (named and set(left[1:]) >= set(truths))
+    wide = len(top) == len(truths) + 1
+    corner = not top[0] or (_words(top[0]) and _match(top[0], names) is None)
+    named = _are_all(top[1:], truths) and corner if wide else _is_head(cells, truths)
+    words_above = any(map(_words, top[1:])) or named
+    words_left = any(map(_words, left[1:])) or (wide and _hold_all(left[1:] if words_above else left, truths))
     across = (top[1:] if words_left else top) if words_above else None
     down = (left[1:] if words_above else left) if words_left else None
     return down, across, [row[words_left:] for row in cells[words_above:]]
+
+
+def _is_head(cells: list[list[str]], truths: list[str]) -> bool:
+    """Whether the first line of a block without labels of its rows is the classes. Where they are numbers it may be
+    losses, a further decision being the last line: of a matrix that is meant, the right decisions cost least.
+
+    Raises LossError where both may be meant, or neither."""
+    top, k = cells[0], len(truths)
+    if len(cells) not in (k + 1, k + 2) or not _are_all(top, truths):
+        return False
+    if len(cells) == k + 2 or any(map(_words, top)):
+        return True
+    order = [_match(label, truths) for label in top]
+    below = [[row[order.index(j)] for j in range(k)] for row in cells[1:]]
+    head, losses = _right_is_least(below[:k]), _right_is_least(cells[:k])
+    if head == losses:
+        raise LossError(
+            "the first line '{line}' may be the names of the classes or losses; write the names of the decisions in a "
+            "first column, too",
+            line=" ".join(top),
+        )
+    return head
+
+
+def _right_is_least(table: list[list[str]]) -> bool:
+    """Whether for each truth (a column) the right decision costs less than any other."""
+    losses = [[_number(cell) for cell in row] for row in table]
+    return all(losses[k][k] < row[k] for i, row in enumerate(losses) for k in range(len(row)) if i != k)
+
+
+def _are_all(labels: list[str], names: list[str]) -> bool:
+    """Whether labels are these names, in whatever order."""
+    return len(labels) == len(names) and _hold_all(labels, names)
+
+
+def _hold_all(labels: list[str], names: list[str]) -> bool:
+    return {_match(label, names) for label in labels} >= {*range(len(names))}
 
 
 def _words(cell: str) -> bool:
@@ -131,8 +174,9 @@ def _rows(
 
 
 def _match(label: str, names: list[str]) -> int | None:
-    """Which name a label is: exactly, or but for case, or as the last words of it («decide good», «truth is good»)."""
-    for same in (str.__eq__, _alike, _ends):
+    """Which name a label is: exactly, or but for case, or as a number (1 and 1.0), or as the last words of it («decide
+    good», «truth is good»)."""
+    for same in (str.__eq__, _alike, _equal, _ends):
         matches = [i for i, name in enumerate(names) if same(label, name)]
         if len(matches) == 1:
             return matches[0]
@@ -141,6 +185,10 @@ def _match(label: str, names: list[str]) -> int | None:
 
 def _alike(label: str, name: str) -> bool:
     return label.casefold().strip() == name.casefold().strip()
+
+
+def _equal(label: str, name: str) -> bool:
+    return _number(label) == _number(name)
 
 
 def _ends(label: str, name: str) -> bool:
