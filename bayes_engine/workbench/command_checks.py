@@ -8,6 +8,19 @@ from pathlib import Path
 from bayes_engine.errors import ParameterError
 from bayes_engine.scale.sources import opened
 
+OF_LEARNING = ("set", "columns", "levels", "folds", "seed")
+"""The options that say how a model is learnt and judged by folds."""
+
+
+def refuse_with_new(asked: Namespace) -> None:
+    """Raises ParameterError where `evaluate --new`, which learns nothing, is told how to learn."""
+    for name in OF_LEARNING:
+        if getattr(asked, name) is not None:
+            raise ParameterError(
+                "{option} has no meaning with --new, which scores a saved model as it is; leave one of them out",
+                option=f"--{name}",
+            )
+
 
 def refuse_overwriting(asked: Namespace) -> None:
     """Raises ParameterError where what is written (`--out`, `--resume`) would stand in place of what is read, or of one

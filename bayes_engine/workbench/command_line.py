@@ -39,7 +39,7 @@ from bayes_engine.scale.sources import opened
 from bayes_engine.store import load_model, save_model
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import free_names
-from bayes_engine.workbench.command_checks import refuse_overwriting
+from bayes_engine.workbench.command_checks import refuse_overwriting, refuse_with_new
 from bayes_engine.workbench.incoming.pasted_losses import read_block
 
 FAMILIES: Mapping[str, Callable[[], Any]] = {
@@ -58,6 +58,8 @@ FAMILIES: Mapping[str, Callable[[], Any]] = {
 """What `--model` may name; k-dependence is k-db by its older name."""
 WITHOUT_TARGET = {"mixture", "hidden-labels"}
 """The models that need no target."""
+FOLDS = 5
+"""Where `--folds` does not say how many."""
 REFUSE = "refuse"
 """The further decision of a loss file that does not name it, as the app calls it."""
 EACH = 10.0
@@ -192,19 +194,18 @@ def _classify(asked: Namespace, progress: _ProgressLine) -> str:
 def _evaluate(asked: Namespace, progress: _ProgressLine) -> str:
     shared: dict[str, Any] = {"loss": partial(_losses, asked.loss), "progress": progress, "resume": asked.resume}
     prior = None if asked.prior is None else partial(_prior, asked.prior)
-    columns = _columns(asked)
     if asked.new:
         if asked.model in FAMILIES:
             raise ParameterError("--new scores a saved model: name its file with --model")
-        for name in ("columns", "schema"):
-            columns.pop(name)
+        refuse_with_new(asked)
+        read = {name: value for name, value in _columns(asked).items() if name not in ("columns", "schema")}
         score = evaluate_files(
-            load_model(asked.model), asked.files, prior_of_use=prior, groups=asked.groups, **shared, **columns
+            load_model(asked.model), asked.files, prior_of_use=prior, groups=asked.groups, **shared, **read
         )
     else:
         score = held_out_risk(
-            _model(asked), asked.files, prior_of_use=prior, folds=asked.folds, groups=asked.groups, seed=asked.seed,
-            **shared, **columns,
+            _model(asked), asked.files, prior_of_use=prior, folds=FOLDS if asked.folds is None else asked.folds,
+            groups=asked.groups, seed=asked.seed or 0, **shared, **_columns(asked),
         )  # fmt: skip
     return _as_json(score) if asked.json else _as_text(score)
 
@@ -453,9 +454,9 @@ def _parser() -> ArgumentParser:
     takes([classify], "--out", "ANSWER", answer, required=True)
     kept = _('the columns written beside the answers; without it all, with --keep "" none')
     takes([classify], "--keep", "COLUMN", kept, nargs="+")
-    takes([evaluate], "--folds", "K", _("how many folds (5)"), type=int, default=5)
+    takes([evaluate], "--folds", "K", _("how many folds (5)"), type=int)
     takes([evaluate], "--groups", "COLUMN", _("rows with one value in it stay in one fold"))
-    takes([evaluate], "--seed", "N", _("another number divides the rows anew (0)"), type=int, default=0)
+    takes([evaluate], "--seed", "N", _("another number divides the rows anew (0)"), type=int)
     new = _("score the saved model as it is: the rows must be others than those it was fitted to")
     takes([evaluate], "--new", None, new, action="store_true")
     takes([evaluate], "--json", None, _("all numbers as JSON"), action="store_true")

@@ -478,6 +478,18 @@ def test_losses_of_classes_that_are_numbers_have_their_names(
     assert told[0]["actions"] == ["0", "1"] and told[0] == told[1] == told[2]
 
 
+def test_what_a_saved_model_is_not_asked_is_refused_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows(60).to_csv(a := tmp_path / "a.csv", index=False)
+    save_model(NaiveBayes().fit(rows(60)[["mass"]], rows(60)["good"]), tmp_path / "m.bayes")
+    asked = ("evaluate", a, "--target", "good", "--model", tmp_path / "m.bayes", "--new")
+    for option, value in (("set", "nonsense=5"), ("columns", "zzz"), ("levels", "code"), ("folds", -7), ("seed", 0)):
+        assert here(*asked, f"--{option}", value) == 1
+        assert f"--{option} has no meaning with --new" in capsys.readouterr().err
+    assert here(*asked, "--groups", "farm") == 0
+
+
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
     """Whether the command in this process ends as it is to where nobody reads this stream of it."""
