@@ -57,7 +57,9 @@ FAMILIES: Mapping[str, Callable[[], Any]] = {
 }
 """What `--model` may name; k-dependence is k-db by its older name."""
 WITHOUT_TARGET = {"mixture", "hidden-labels"}
-"""The models that need no target."""
+"""The models that need no target, and are not judged by folds."""
+JUDGED = [name for name in FAMILIES if name not in WITHOUT_TARGET]
+"""What `--model` of `evaluate` may name."""
 FOLDS = 5
 """Where `--folds` does not say how many."""
 REFUSE = "refuse"
@@ -286,8 +288,9 @@ def _model(asked: Namespace) -> Any:
         model = FAMILIES[asked.model]()
     else:
         if not Path(asked.model).exists():
+            names = ", ".join(FAMILIES if asked.command == "fit" else JUDGED)
             raise ParameterError(
-                "'{name}' is no model and no file; the models are {known}", name=asked.model, known=", ".join(FAMILIES)
+                "'{name}' is no model and no file; the models are {known}", name=asked.model, known=names
             )
         model = clone(load_model(asked.model))
     known = model.get_params(deep=True)
@@ -425,12 +428,13 @@ def _parser() -> ArgumentParser:
         for made in those:
             made.add_argument(name, help=text.replace("%", "%%"), **named, **how)
 
-    takes([classify], "model", "MODEL", _("a model that the app or fit has saved"))
+    takes([classify], "model", "MODEL", _("a model that the app or fit has saved; not a mixture, which has no classes"))
     takes(every, "files", "FILE", _("Parquet or CSV files, or folders of them"), nargs="+")
     takes([fit], "--target", "COLUMN", _("the column of the classes; mixture and hidden-labels need none"))
     takes([evaluate], "--target", "COLUMN", _("the column of the classes"))
     models = _("{models}; or a saved model, whose parameters are taken. Without it naive-bayes")
-    takes(learning, "--model", "MODEL", models.format(models=", ".join(FAMILIES)), default="naive-bayes")
+    for made, names in ((fit, FAMILIES), (evaluate, JUDGED)):
+        takes([made], "--model", "MODEL", models.format(models=", ".join(names)), default="naive-bayes")
     takes(
         learning, "--set", "NAME=VALUE", action="append",
         text=_("a parameter of the model, such as alpha=0.5 or discretize=mdlp; may be given several times"),

@@ -490,6 +490,20 @@ def test_what_a_saved_model_is_not_asked_is_refused_by_its_name(
     assert here(*asked, "--groups", "farm") == 0
 
 
+def test_the_help_offers_what_is_done(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A model by EM is fitted, and not judged by folds; a mixture classifies nothing."""
+    for name, offered in (("fit", True), ("evaluate", False)):
+        with pytest.raises(SystemExit, match="0"):
+            here(name, "--help")
+        told = capsys.readouterr().out
+        assert "network" in told and ("mixture" in told, "hidden-labels" in told) == (offered, offered)
+    assert here("evaluate", tmp_path, "--target", "good", "--model", "forest") == 1
+    assert "mixture" not in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="0"):
+        here("classify", "--help")
+    assert "not a mixture" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
     """Whether the command in this process ends as it is to where nobody reads this stream of it."""
