@@ -62,6 +62,8 @@ JUDGED = [name for name in FAMILIES if name not in WITHOUT_TARGET]
 """What `--model` of `evaluate` may name."""
 FOLDS = 5
 """Where `--folds` does not say how many."""
+SEED = 0
+"""Of random starts and of folds, where no other is given."""
 REFUSE = "refuse"
 """The further decision of a loss file that does not name it, as the app calls it."""
 EACH = 10.0
@@ -207,7 +209,7 @@ def _evaluate(asked: Namespace, progress: _ProgressLine) -> str:
     else:
         score = held_out_risk(
             _model(asked), asked.files, prior_of_use=prior, folds=FOLDS if asked.folds is None else asked.folds,
-            groups=asked.groups, seed=asked.seed or 0, **shared, **_columns(asked),
+            groups=asked.groups, seed=asked.seed or SEED, **shared, **_columns(asked),
         )  # fmt: skip
     return _as_json(score) if asked.json else _as_text(score)
 
@@ -294,6 +296,8 @@ def _model(asked: Namespace) -> Any:
             )
         model = clone(load_model(asked.model))
     known = model.get_params(deep=True)
+    if known.get("random_state", SEED) is None:
+        model.set_params(random_state=SEED)
     for setting in asked.set or ():
         name, equals, text = setting.partition("=")
         if not equals or name not in known:
@@ -405,7 +409,8 @@ def _parser() -> ArgumentParser:
             "  network        a Bayesian network whose graph is searched for: --set criterion=bdeu (mdl, aic, k2),\n"
             "                 max_parents=2 (3), structure=exact (hill-climb), alpha=0.5 (1), priors=uniform "
             "(empirical)\n\n"
-            "EM takes one pass over the files for each step, a search one for each round of tables that it asks for."
+            "EM takes one pass over the files for each step, a search one for each round of tables that it asks for.\n"
+            "--set random_state=1 draws the random starts of EM anew (0)."
         ),
         "classify": _(
             "Write the decisions of a saved model for every row, in order, beside what the row holds: the decision of\n"

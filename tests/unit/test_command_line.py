@@ -504,6 +504,21 @@ def test_the_help_offers_what_is_done(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "not a mixture" in " ".join(capsys.readouterr().out.split())
 
 
+def test_the_same_command_draws_the_same_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By a seed that the help names, of a saved model without one, too; another one is taken where it is given."""
+    (frame := rows(60)).to_csv(a := tmp_path / "a.csv", index=False)
+    saved, without = tmp_path / "m.bayes", tmp_path / "without.bayes"
+    save_model(GaussianMixture(2, init="random").fit(frame[["mass", "farm"]]), without)
+    asked = ("fit", a, "--columns", "mass", "farm", "--set", "max_iter=2", "--out", saved, "--model")
+    for model, seed, more in (("mixture", 0, ()), (without, 0, ()), (without, 7, ("--set", "random_state=7"))):
+        assert here(*asked, model, *more) == 0
+        assert load_model(saved).random_state == seed
+    capsys.readouterr()
+    with pytest.raises(SystemExit, match="0"):
+        here("fit", "--help")
+    assert "random_state=1 draws the random starts of EM anew (0)" in capsys.readouterr().out
+
+
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
     """Whether the command in this process ends as it is to where nobody reads this stream of it."""
