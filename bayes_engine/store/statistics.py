@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -45,8 +46,9 @@ def packed_partial(partial: PartialStatistics) -> bytes:
 def load_partial(source: str | os.PathLike[str] | bytes) -> PartialStatistics:
     """The unfinished count that `save_partial` wrote to a path, or whose bytes these are. Raises StoreError, with the
     reason, on any other file."""
-    content, blobs = unpack(read_file(source, MOST_BYTES), "statistics", limit=MOST_BYTES)
-    with damage_refused(STATISTICS):
+    data = read_file(source, MOST_BYTES)
+    with _named(source), damage_refused(STATISTICS):
+        content, blobs = unpack(data, "statistics", limit=MOST_BYTES)
         partial = ValueReader(blobs, {}).read(content)
         if not isinstance(partial, PartialStatistics):
             raise StoreError("the file holds no partial statistics, but a {kind}", kind=type(partial).__name__)
@@ -92,8 +94,9 @@ def packed_passes(
 
 def load_passes(path: Any) -> tuple[tuple[str, ...], int, tuple[PartialSource, ...], tuple[Any, ...]]:
     """What `save_passes` wrote, at a path or as bytes. Raises StoreError, with the reason, on any other file."""
-    content, blobs = unpack(read_file(path, MOST_BYTES), "statistics", limit=MOST_BYTES)
-    with damage_refused(STATISTICS):
+    data = read_file(path, MOST_BYTES)
+    with _named(path), damage_refused(STATISTICS):
+        content, blobs = unpack(data, "statistics", limit=MOST_BYTES)
         asked, seed, sources, passes = ValueReader(blobs, {}).read(content)
         sound = type(seed) is int and seed >= 0 and all(type(s) is PartialSource for s in sources)
         if not sound or not all(type(part) is tuple for part in passes):
@@ -103,3 +106,15 @@ def load_passes(path: Any) -> tuple[tuple[str, ...], int, tuple[PartialSource, .
                 if isinstance(value, SufficientStatistics):
                     check_statistics(value)
     return asked, seed, sources, passes
+
+
+@contextmanager
+def _named(source: Any) -> Iterator[None]:
+    """What is wrong with a file is said with its path, where there is one."""
+    try:
+        yield
+    except StoreError as error:
+        if not isinstance(source, str | os.PathLike):
+            raise
+        reason = error.message
+        raise StoreError("'{path}' holds no unfinished count: {reason}", path=str(source), reason=reason) from error

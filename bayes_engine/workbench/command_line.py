@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -39,7 +39,14 @@ from bayes_engine.scale.sources import opened
 from bayes_engine.store import load_model, save_model
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import free_names
-from bayes_engine.workbench.command_checks import refuse_overwriting, refuse_with_new
+from bayes_engine.workbench.command_checks import (
+    CommandParser,
+    by_options,
+    check,
+    delimiter,
+    prior_of,
+    refuse_with_new,
+)
 from bayes_engine.workbench.incoming.pasted_losses import read_block
 
 FAMILIES: Mapping[str, Callable[[], Any]] = {
@@ -70,7 +77,7 @@ EACH = 10.0
 """Seconds between two lines of progress where they cannot be written over."""
 LARGEST_LOSSES = 2**20
 """Bytes of a loss file."""
-DONE, FAILED, WRONG, CALLED_OFF = 0, 1, 2, 130
+DONE, FAILED, CALLED_OFF = 0, 1, 130
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -78,16 +85,17 @@ def run(arguments: Sequence[str]) -> int:
     was kept for `--resume` stays."""
     parser = _parser()
     asked = parser.parse_args(list(arguments))
-    if asked.command == "fit" and asked.target is None and asked.model in FAMILIES.keys() - WITHOUT_TARGET:
+    learns = asked.command != "classify" and not getattr(asked, "new", False)
+    if learns and asked.target is None and asked.model in FAMILIES.keys() - WITHOUT_TARGET:
         parser.error("the following arguments are required: --target")
     progress = _ProgressLine(asked.quiet)
     try:
         with listen() as notes:
-            refuse_overwriting(asked)
+            check(asked)
             output = asked.does(asked, progress)
     except BayesEngineError as error:
         progress.end()
-        print(error.message.local(), file=sys.stderr)  # noqa: T201
+        print(by_options(error.message), file=sys.stderr)  # noqa: T201
         return FAILED
     except BrokenPipeError:
         raise
@@ -104,7 +112,7 @@ def run(arguments: Sequence[str]) -> int:
         print(called_off.format(path=asked.resume), file=sys.stderr)  # noqa: T201
         return CALLED_OFF
     progress.end()
-    for note in dict.fromkeys(note.local() for note in notes):
+    for note in dict.fromkeys(map(by_options, notes)):
         print(note, file=sys.stderr)  # noqa: T201
     print(output)  # noqa: T201
     return DONE
@@ -184,7 +192,7 @@ def _classify(asked: Namespace, progress: _ProgressLine) -> str:
     model = load_model(asked.model)
     classes = tuple(judging(model).classes_.tolist())
     done = classify_files(
-        model, asked.files, asked.out, loss=_losses(asked.loss, classes), prior_of_use=_prior(asked.prior, classes),
+        model, asked.files, asked.out, loss=_losses(asked.loss, classes), prior_of_use=prior_of(asked.prior, classes),
         keep=[] if asked.keep == [""] else asked.keep, delimiter=asked.delimiter, encoding=asked.encoding,
         progress=progress, threads=asked.threads, resume=asked.resume,
     )  # fmt: skip
@@ -197,7 +205,7 @@ def _classify(asked: Namespace, progress: _ProgressLine) -> str:
 
 def _evaluate(asked: Namespace, progress: _ProgressLine) -> str:
     shared: dict[str, Any] = {"loss": partial(_losses, asked.loss), "progress": progress, "resume": asked.resume}
-    prior = None if asked.prior is None else partial(_prior, asked.prior)
+    prior = None if asked.prior is None else partial(prior_of, asked.prior)
     if asked.new:
         if asked.model in FAMILIES:
             raise ParameterError("--new scores a saved model: name its file with --model")
@@ -349,45 +357,8 @@ def _losses(path: str | None, classes: Sequence[Any]) -> LossMatrix:
     return LossMatrix((*classes, *further), classes, block.table)
 
 
-def _prior(settings: Sequence[str] | None, classes: Sequence[Any]) -> dict[Any, float] | None:
-    """Class frequencies written as CLASS=NUMBER."""
-    if settings is None:
-        return None
-    by_name, prior = {str(c): c for c in classes}, {}
-    for setting in settings:
-        name, _equals, text = setting.rpartition("=")
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1.0
-        if name not in by_name or not 0 <= value <= 1:
-            raise ParameterError(
-                "--prior {setting} is not CLASS=NUMBER of one of the classes {classes}",
-                setting=setting,
-                classes=", ".join(by_name),
-            )
-        prior[by_name[name]] = value
-    return prior
-
-
-class _Parser(ArgumentParser):
-    """Says what is wrong in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        sentence = _("The command cannot be read: {reason}. {command} --help says how it is written.")
-        print(sentence.format(reason=message.rstrip("."), command=self.prog), file=sys.stderr)  # noqa: T201
-        sys.exit(WRONG)
-
-    def print_help(self, file: Any = None) -> None:
-        """Without argparse's silence where that fails."""
-        print(self.format_help(), end="", file=file)
-
-    def format_help(self) -> str:
-        return super().format_help().replace("usage: ", _("usage: "), 1)
-
-
 def _parser() -> ArgumentParser:
-    parser = _Parser(prog="bayes-workbench", allow_abbrev=False)
+    parser = CommandParser(prog="bayes-workbench", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(name: str, does: Callable[[Namespace, _ProgressLine], str], text: str) -> ArgumentParser:
@@ -469,7 +440,7 @@ def _parser() -> ArgumentParser:
     new = _("score the saved model as it is: the rows must be others than those it was fitted to")
     takes([evaluate], "--new", None, new, action="store_true")
     takes([evaluate], "--json", None, _("all numbers as JSON"), action="store_true")
-    takes(every, "--delimiter", "C", _("what is between the cells of CSV (,)"), default=",")
+    takes(every, "--delimiter", "C", _("what is between the cells of CSV (,)"), default=",", type=delimiter)
     takes(every, "--encoding", "NAME", _("how CSV is encoded (utf-8)"), default="utf-8")
     takes(every, "--threads", "N", _("how many blocks are worked on at a time (one a core)"), type=int)
     takes(every, "--quiet", None, _("no progress"), action="store_true")

@@ -32,9 +32,10 @@ from bayes_engine import (
     save_model,
 )
 from bayes_engine.errors import StoreError
+from bayes_engine.language import current_language, set_language
 from bayes_engine.scale import Progress, scan, sources
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench import command_line, launch
+from bayes_engine.workbench import command_checks, command_line, launch
 from tests.conftest import ROOT
 
 LOSSES = ",yes,no\nask,0.4,0.4\nno,5,0\nyes,0,1\n"
@@ -299,6 +300,19 @@ WRONG = [
     ("evaluate {a} --target good --prior no=half", 1, "--prior no=half is not CLASS=NUMBER"),
     ("evaluate {a} --target good --folds many", 2, "invalid int value"),
     ("evaluate {a} --target good --columns mass farm --groups none", 1, "no column 'none'"),
+    ("evaluate {a} --target good --delimiter ab", 2, "argument --delimiter: 'ab' is not one character"),
+    ("evaluate {a} --target good --delimiter ；", 2, "'；' is not one character, such as ; or \\t for a tab"),
+    ("evaluate {a}", 2, "the following arguments are required: --target"),
+    ("fit {a} --target good --columns mass mass --out {f}/m", 1, "--columns names a column twice"),
+    ("evaluate {a} --target good --model hidden-labels", 1, "fit it by fit, and judge"),
+    ("evaluate {a} --target good --columns mass good", 1, "--columns names 'good' as a feature, and --target names it"),
+    ("fit {a} --target good --columns mass code --weight code --out {f}/m", 1, "and --weight names it, too"),
+    ("evaluate {f}/none.csv --target good --prior no=0.5", 1, "--prior sums to 0.5, not 1; name all classes"),
+    ("evaluate {f}/none.csv --target good --prior no=0.5 no=0.5", 1, "--prior names the class 'no' twice"),
+    ("evaluate {a} --target good --prior no=1", 1, "--prior names the classes no, and those of the target are no, yes"),
+    ("fit {a} {f}/b.parquet --target good --out {f}/m", 1, "b.parquet' is Parquet and '"),
+    ("fit {a} --target good --out {f}/m --resume {f}/wrong.csv", 1, "wrong.csv' holds no unfinished count: "),
+    ("evaluate {a} --target good --resume {f}/wrong.csv", 1, "wrong.csv' holds no unfinished count: "),
 ]
 
 
@@ -306,6 +320,7 @@ def told_wrong(folder: Path, arguments: str) -> list[str]:
     (folder / "wrong.csv").write_text(",no,perhaps\nno,0,1\nperhaps,1,0\n", encoding="utf-8")
     (folder / "latin.csv").write_text(",no,yes\nno,0,é\n", encoding="latin-1")
     (folder / "large.csv").write_bytes(b"0" * (command_line.LARGEST_LOSSES + 1))
+    (folder / "b.parquet").write_bytes(b"PAR1")
     return [word.format(a=folder / "a.csv", f=folder) for word in arguments.split()]
 
 
@@ -428,7 +443,7 @@ def test_each_of_it_is_said_in_one_sentence(tmp_path: Path, capsys: pytest.Captu
     for arguments, code, said in WRONG:
         asked = told_wrong(tmp_path, arguments)
         before = sorted(tmp_path.iterdir())
-        if code == command_line.WRONG:
+        if code == command_checks.WRONG:
             with pytest.raises(SystemExit, match="2"):
                 here(*asked)
         else:
@@ -517,6 +532,33 @@ def test_the_same_command_draws_the_same_starts(tmp_path: Path, capsys: pytest.C
     with pytest.raises(SystemExit, match="0"):
         here("fit", "--help")
     assert "random_state=1 draws the random starts of EM anew (0)" in capsys.readouterr().out
+
+
+def test_a_tab_may_be_written_out(tmp_path: Path) -> None:
+    rows(60).to_csv(a := tmp_path / "a.csv", index=False, sep="\t")
+    assert here("fit", a, "--target", "good", "--delimiter", "\\t", "--out", tmp_path / "m.bayes") == 0
+    assert load_model(tmp_path / "m.bayes").schema_.names == ("sound", "mass", "code", "farm")
+
+
+def test_a_command_that_is_written_wrongly_is_told_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    """What argparse says, too."""
+    before = current_language()
+    set_language("zh")
+    try:
+        for asked, said in (
+            (("evaluate", "a.csv", "--forest"), "无法识别的参数：--forest"),
+            (("fit",), "缺少必需的参数：FILE, --out"),
+            (("evaluate", "a.csv", "--target"), "参数 --target：须有一个值"),
+            (("evaluate", "a.csv", "--columns"), "参数 --columns：至少须有一个值"),
+            (("evaluate", "a.csv", "--folds", "many"), "参数 --folds：'many' 不是整数"),
+            (("evaluate", "a.csv", "--json=1"), "参数 --json：不接受值 '1'"),
+            (("evaluate", "a.csv", "--delimiter", "ab"), "参数 --delimiter：“ab”不是单个字符"),
+        ):
+            with pytest.raises(SystemExit, match="2"):
+                here(*asked)
+            assert said in capsys.readouterr().err
+    finally:
+        set_language(before)
 
 
 @pytest.fixture

@@ -124,6 +124,7 @@ def test_a_path_leads_into_the_folders_or_nowhere(file: Path, tmp_path: Path) ->
     (inside / "link.parquet").symlink_to(secret)
     (inside / "fine.parquet").symlink_to(mine)
     assert files_at("fine.parquet", within) == [mine]
+    (inside / "fine.parquet").unlink()  # or the folder held the file twice
     said = set()
     for path in (
         secret,
