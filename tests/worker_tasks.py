@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bayes_engine.progress import Cancelled, steps
+from bayes_engine.scale import spark_client
 
 
 def counted(n: int, pause: float = 0.0) -> int:
@@ -32,3 +35,13 @@ def arrow_pool() -> str:
     import pyarrow as pa
 
     return str(pa.default_memory_pool().backend_name)
+
+
+WORKED = spark_client._worked
+
+
+def noted_and_worked(folder: Path, *rest: Any) -> Iterator[Any]:
+    """What a task of Spark's does, slowly, and a file for each that has begun."""
+    (folder / str(time.time_ns())).touch()
+    time.sleep(0.5)
+    yield from WORKED(*rest)

@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from secrets import token_hex
 from typing import Any, TypeVar
 
-from bayes_engine.errors import ReadError
+from bayes_engine.errors import ParameterError, ReadError
 from bayes_engine.scale.arrow import arrow
-from bayes_engine.scale.block import Block
+from bayes_engine.scale.block import LOOK, Block
 from bayes_engine.scale.cluster import FAN_IN, Engine, Task
 
 T = TypeVar("T")
@@ -25,6 +27,10 @@ JOBS = 32
 COLUMNS = "number long, result binary"
 """The rows that tasks send: the number of a block in its job, and what came of it, or the error."""
 
+REASONS = (r"(?s:.*)Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", r"^: (.+)", r"(.+)")
+"""Where an error of Spark's says what happened: under the last traceback of a worker, after Java's colon, or in the
+first line."""
+
 
 class SparkEngine(Engine[T]):
     """Threads that each wait for a job of Spark's."""
@@ -34,32 +40,56 @@ class SparkEngine(Engine[T]):
 
     def __init__(self, client: Any, task: Task[T]) -> None:
         super().__init__(client, task)
-        self._threads, self._tag = ThreadPoolExecutor(JOBS, thread_name_prefix="spark"), f"bayes-{token_hex(4)}"
+        _refuse_stopped(client)
+        self._threads, tag = ThreadPoolExecutor(JOBS, thread_name_prefix="spark"), f"bayes-{token_hex(4)}"
+        context = getattr(client, "sparkContext", None)  # of Spark Connect there is none
+        if context is None:
+            self._mark, self._interrupt = partial(client.addTag, tag), partial(client.interruptTag, tag)
+        else:  # its session finds the tags of the same thread alone
+            self._mark, self._interrupt = partial(context.addJobTag, tag), partial(context.cancelJobsWithTag, tag)
 
     def work(self, blocks: Sequence[Block]) -> Any:
         """As `Engine` has it."""
         return self._threads.submit(self._job, blocks)
 
     def _job(self, blocks: Sequence[Block]) -> T:
-        self.client.addTag(self._tag)
-        n = len(blocks)
-        rows = self.client.range(0, n, 1, n).mapInArrow(partial(_worked, self.task, blocks), COLUMNS)
-        if n > 1:
-            rows = rows.repartition(1).mapInArrow(partial(_merged, self.task), COLUMNS)
         try:
-            [[_, packed]] = rows.collect()
+            packed = self._collected(blocks)
         except Exception as error:  # of Java or of Python: said here, whatever it is
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
-            spark = ReadError("Spark did not finish the row groups from here on: {reason}", reason=reason)
+            _refuse_stopped(self.client)
+            spark = ReadError("Spark did not finish the row groups from here on: {reason}", reason=_reason(error))
             raise blocks[0].refused(spark) from error
         result: T = _unpacked(packed)
         return result
 
+    def _collected(self, blocks: Sequence[Block]) -> bytes:
+        n = len(blocks)
+        self._mark()  # tags are of the thread
+        rows = self.client.range(0, n, 1, n).mapInArrow(partial(_worked, self.task, blocks), COLUMNS)
+        if n > 1:
+            rows = rows.repartition(1).mapInArrow(partial(_merged, self.task), COLUMNS)
+        [[_, packed]] = rows.collect()
+        return bytes(packed)
+
     def end(self, futures: Sequence[Any]) -> None:
-        """As `Engine` has it."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self.client.interruptTag(self._tag)
-        self._threads.shutdown()
+        """As `Engine` has it. An interrupt misses jobs that Spark does not have yet: it is sent until all are over."""
+        left = [future for future in futures if not future.cancel()]
+        while wait(left, timeout=LOOK).not_done:
+            with suppress(Exception):  # a session that is stopped has no jobs
+                self._interrupt()
+        self._threads.shutdown(cancel_futures=True)
+
+
+def _refuse_stopped(client: Any) -> None:
+    context = getattr(client, "sparkContext", None)
+    if client.is_stopped if context is None else context._jsc is None:
+        raise ParameterError("client= is a SparkSession that is stopped: give one that runs")
+
+
+def _reason(error: Exception) -> str:
+    """The line that says what happened."""
+    lines = (re.search(pattern, str(error).strip(), re.MULTILINE) for pattern in REASONS)
+    return next((line[1] for line in lines if line), type(error).__name__)[:300]
 
 
 def _worked(task: Task[Any], blocks: Sequence[Block], batches: Iterator[Any]) -> Iterator[Any]:

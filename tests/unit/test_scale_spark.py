@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import shutil
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from threading import Thread
-from types import SimpleNamespace
+from threading import Event, Thread, local
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -21,7 +23,7 @@ from sklearn.base import clone
 
 from bayes_engine import TAN, KDependence, NaiveBayes, classify_files, collect_parquet, fit_files, held_out_risk
 from bayes_engine.errors import ParameterError, ReadError
-from bayes_engine.scale import Progress
+from bayes_engine.scale import Progress, spark_client
 from bayes_engine.store.statistics import load_partial
 from tests.clusters import GATE
 from tests.conftest import ROOT
@@ -29,6 +31,7 @@ from tests.unit.test_scale import Enough, after, bits, files, rows, spoil
 from tests.unit.test_scale_cluster import EM, assert_identical_trace, assert_same_risk, fractional
 from tests.unit.test_scale_em import labelled, numbers
 from tests.unit.test_scale_em import written as em_files
+from tests.worker_tasks import noted_and_worked
 
 
 class Frame:
@@ -52,25 +55,43 @@ class Frame:
 
 
 class NearBySpark:
-    """Speaks as a `SparkSession` does and does the work at once, in this process, on copies by pickle."""
+    """Speaks as a `SparkSession` does and does the work at once, in this process, on copies by pickle; or does
+    `instead` where a job would collect. Tags are of the thread that sets them. That of a session is found from another
+    thread on Spark Connect alone (`connect`), that of a job elsewhere, and only on jobs that have begun."""
 
-    def __init__(self, *, gives_up: bool = False) -> None:
-        self.tags, self.jobs, self.gives_up = list[str](), list[int](), gives_up
+    def __init__(self, instead: Callable[[NearBySpark], Any] | None = None, *, connect: bool = False) -> None:
+        self.tags, self.jobs, self.instead, self.connect = list[str](), list[int](), instead, connect
+        self.own, self.begun, self.is_stopped = local(), list[tuple[str, Event]](), False
+        self.to_begin, self.asked = Event(), Event()
+        if not connect:
+            self.sparkContext = SimpleNamespace(_jsc=self, addJobTag=self._tagged, cancelJobsWithTag=self._cancelled)
 
     def range(self, start: int, end: int, step: int, parts: int) -> Frame:
         assert (start, step, parts) == (0, 1, end)
         self.jobs.append(end)
         frame = Frame([[pa.RecordBatch.from_arrays([pa.array([i])], ["id"])] for i in range(end)])
-        if self.gives_up:
-            frame.collect = lambda: 1 / 0  # type: ignore[method-assign,assignment,return-value]
+        if self.instead is not None:
+            frame.collect = partial(self.instead, self)  # type: ignore[method-assign]
             frame.mapInArrow = frame.repartition = lambda *_: frame  # type: ignore[method-assign]
         return frame
 
     def addTag(self, tag: str) -> None:
-        self.tags.append(tag)
+        if self.connect:
+            self._tagged(tag)
 
     def interruptTag(self, tag: str) -> None:
-        self.tags.append("interrupted")
+        if self.connect:
+            self._cancelled(tag)
+
+    def _tagged(self, tag: str) -> None:
+        self.own.tag = tag
+        self.tags.append(tag)
+
+    def _cancelled(self, tag: str) -> None:
+        for name, over in list(self.begun):
+            if name == tag:
+                over.set()
+        self.asked.set()
 
 
 NearBySpark.__module__ = "pyspark.sql.session"
@@ -91,7 +112,7 @@ def test_eight_row_groups_are_a_job_and_the_bits_are_those_of_one_machine(near: 
     ask: dict[str, Any] = {"target": "good", "weight": "times", "columns": ["sound", "mass"]}
     there = collect_parquet(made, client=near, resume=tmp_path / "part.bayes", **ask)
     assert bits(there) == bits(collect_parquet(made, resume=tmp_path / "part.bayes", **ask))
-    assert sorted(near.jobs) == [1, 1, 8] and len(set(near.tags) - {"interrupted"}) == 1
+    assert sorted(near.jobs) == [1, 1, 8] and len(set(near.tags)) == 1
     ask["columns"] = ["sound"]
     risks = [held_out_risk(NaiveBayes(), made, folds=2, client=c, **ask) for c in (None, near)]
     assert_same_risk(*risks)
@@ -103,10 +124,91 @@ def test_what_a_worker_of_spark_refuses_is_raised_here(near: NearBySpark, tmp_pa
     with pytest.raises(ReadError, match=r"^'part1\.parquet', row group 2 of 2: "):
         collect_parquet(made, target="good", client=near)
     with pytest.raises(ReadError, match=r"row group 1 of 2: Spark did not finish .* from here on: division by zero"):
-        collect_parquet(made[0], target="good", client=NearBySpark(gives_up=True))
+        collect_parquet(made[0], target="good", client=NearBySpark(lambda _: 1 / 0))
     strange = type("SparkSession", (), {"__module__": "pyspark.sql.session"})()
     with pytest.raises(ParameterError, match=r"none of these: .* a SparkSession"):
         collect_parquet(made[0], target="good", client=strange)
+
+
+def late(session: NearBySpark) -> None:
+    """A job that begins once jobs have been cancelled, and goes on until it is cancelled itself."""
+    session.to_begin.set()
+    assert session.asked.wait(10), "nothing was cancelled"
+    over = Event()
+    session.begun.append((session.own.tag, over))
+    assert over.wait(10), "it was not cancelled"
+    raise RuntimeError("cancelled")
+
+
+@pytest.mark.parametrize("connect", [False, True], ids=["classic", "connect"])
+def test_a_cancel_finds_jobs_that_begin_after_it(near: NearBySpark, connect: bool, tmp_path: Path) -> None:
+    session = NearBySpark(late, connect=connect)
+
+    def cancel(_: Progress) -> None:
+        session.to_begin.wait(10)
+        raise Enough
+
+    with pytest.raises(Enough):
+        collect_parquet(files(rows(18), tmp_path, group=3), target="good", client=session, progress=cancel)
+    assert session.begun and all(over.is_set() for _, over in session.begun)
+
+
+TRACEBACK = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "worker.py", line 1, in loads
+    return loads(obj)
+           ^^^^^^^^^^
+KeyError: 'the first'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "worker.py", line 3, in read_command
+    command = serializer.loads(file)
+ModuleNotFoundError: No module named 'bayes_engine'
+ SQLSTATE: 38000
+"""
+JAVA = """An error occurred while calling o938.collectToPython.
+: org.apache.spark.SparkException: Job 2 cancelled because SparkContext was shut down
+\tat org.apache.spark.scheduler.DAGScheduler.onStop(DAGScheduler.scala:4866)
+Caused by: java.io.EOFException
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (TRACEBACK, "ModuleNotFoundError: No module named 'bayes_engine'"),
+        (JAVA, "org.apache.spark.SparkException: Job 2 cancelled because SparkContext was shut down"),
+        ("\n  No space left.\n\tat Disk.java", "No space left."),
+        ("", "OSError"),
+    ],
+    ids=["python", "java", "first-line", "nothing"],
+)
+def test_the_reason_of_spark_is_the_line_that_says_what_happened(
+    near: NearBySpark, said: str, reason: str, tmp_path: Path
+) -> None:
+    def fail(_: NearBySpark) -> None:
+        raise OSError(said)
+
+    made = files(rows(18), tmp_path, group=3)[0]
+    with pytest.raises(ReadError, match=rf"row group 1 of 2: Spark .* from here on: {re.escape(reason)}$"):
+        collect_parquet(made, target="good", client=NearBySpark(fail))
+
+
+@pytest.mark.parametrize("connect", [False, True], ids=["classic", "connect"])
+def test_a_session_that_is_or_comes_to_be_stopped_is_named(near: NearBySpark, connect: bool, tmp_path: Path) -> None:
+    def stop(session: NearBySpark) -> None:
+        session.is_stopped = True
+        if not connect:
+            session.sparkContext._jsc = None
+        raise AttributeError("'NoneType' object has no attribute 'sc'")
+
+    session, made = NearBySpark(stop, connect=connect), files(rows(18), tmp_path, group=3)[0]
+    for _ in range(2):
+        with pytest.raises(ParameterError, match=r"^client= is a SparkSession that is stopped"):
+            collect_parquet(made, target="good", client=session)
+    assert session.jobs == [2]
 
 
 # a real session ------------------------------------------------------------------------------------------------------
@@ -211,6 +313,35 @@ def test_a_worker_of_spark_killed_in_the_middle_changes_no_bit(spark: Any, gates
     killer.join()
     (gates / "at").unlink()
     assert len(killed) == 1 and bits(there) == bits(here)
+
+
+@on(*slow)
+def test_a_cancel_stops_the_jobs_of_spark(spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "begun").mkdir()
+    made = files(fractional(900), tmp_path / "rows", group=10)
+    monkeypatch.setattr(spark_client, "_worked", partial(noted_and_worked, tmp_path / "begun"))
+
+    def begun() -> int:
+        return len(list((tmp_path / "begun").iterdir()))
+
+    def cancel(_: Progress) -> None:
+        if begun():
+            raise Enough
+
+    with pytest.raises(Enough):
+        collect_parquet(made, target="good", client=spark, progress=cancel)
+    assert not spark.sparkContext.statusTracker().getActiveJobsIds() and begun() < 45
+
+
+@on(*slow)
+def test_what_a_worker_of_spark_lacks_is_named(spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    here_alone = ModuleType("here_alone")
+    exec("def worked(task, blocks, batches): yield from batches", vars(here_alone))  # noqa: S102
+    monkeypatch.setitem(sys.modules, "here_alone", here_alone)
+    monkeypatch.setattr(spark_client, "_worked", here_alone.worked)
+    with pytest.raises(ReadError, match=r"from here on: ModuleNotFoundError: No module named 'here_alone'$"):
+        collect_parquet(files(rows(18), tmp_path, group=3), target="good", client=spark)
 
 
 @on(*slow)
