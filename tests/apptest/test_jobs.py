@@ -296,7 +296,9 @@ def test_two_jobs_stand_on_a_page_and_each_once() -> None:
         one, other = (Job(name, Message(f"computing {name}")) for name in "ab")
         with progress_box.showing_progress():
             for key, job in (("a", one), ("a", one), ("c", None), ("c", None), ("d", None)):
-                progress_box.progress_box(jobs.UnderWay(key, Message(f"computing {key}"), job), goes_on=key == "d")
+                progress_box.progress_box(
+                    jobs.UnderWay(key, Message(f"computing {key}"), job), goes_on=lambda key=key: key == "d"
+                )
             raise jobs.UnderWay("b", other.activity, other)
 
     app = AppTest.from_function(script, default_timeout=PATIENCE).run()
