@@ -236,13 +236,15 @@ class Csv:
         done = 0
         for i, (path, types) in enumerate(zip(self.paths, self.found, strict=True)):
             before = index = 0
+            packed = path.suffix in PACKED
             if not tree.has_file(i):
                 self._refuse_changed(i)
                 with _EndOfRows(self.delimiter, len(types)) as end:
                     reader, file = self._opened(path, {name: types[name] for name in plan.read}, list(types), end)
                     with reader:
                         while (batch := _next(reader, path, index + 1, list(types))) is not None:
-                            self._read = done + file.tell()
+                            ahead = file.tell()  # Arrow reads many blocks ahead
+                            self._read = done + (ahead if packed else min(ahead, (index + 1) * CSV_BLOCK))
                             if (i, index) not in tree:
                                 yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(_parts, batch))
                             before += batch.num_rows

@@ -890,6 +890,18 @@ collect_csv(sys.argv[1], target="good", progress=stop)
     assert ended.returncode == 1 and ended.stderr.rstrip().endswith("KeyError: 'stop'")
 
 
+def test_the_share_of_csv_is_that_of_the_blocks_that_came_not_of_what_is_read_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "CSV_BLOCK", 2**10)
+    text, far = tmp_path / "a.csv", list[Progress]()
+    text.write_text("good,k\n" + "u,1\nv,2\n" * 5000)
+    collect_csv(text, target="good", threads=1, progress=far.append)
+    told = [(one.rows / 10_000, one.share) for one in far if one.rows and one.share is not None]
+    assert len(told) > 30 and told[-1] == (1.0, 1.0)
+    assert all(abs(rows - share) < 0.1 for rows, share in told)
+
+
 @pytest.mark.parametrize(
     ("low", "high"),
     [(2**63 + 1, 2**63 + 2), (2**70, 2**70 + 1), (-(2**63) - 2, -(2**63) - 1), (1e19, 2e19), (1.5, 2**63 + 2)],
