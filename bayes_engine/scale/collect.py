@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bayes_engine.scale.csv_blocks import Csv
+from bayes_engine.scale.files import paths_of
 from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.scan import Pass, Progress, checked_want, threads_of
-from bayes_engine.scale.sources import Batches, Csv, Parquet, Source, paths_of
+from bayes_engine.scale.sources import Batches, Parquet, Source
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.schema import Schema
 

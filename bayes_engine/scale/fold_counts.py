@@ -12,10 +12,11 @@ import numpy as np
 
 from bayes_engine.errors import TableError
 from bayes_engine.scale.arrow import CountPlan, encoded
+from bayes_engine.scale.csv_blocks import Csv
 from bayes_engine.scale.folds import Division, folds_of
 from bayes_engine.scale.kept import KeptSum
 from bayes_engine.scale.scan import counter_of
-from bayes_engine.scale.sources import Csv, Parquet
+from bayes_engine.scale.sources import Parquet
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up, folded
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.partial import PartialNode, PartialStatistics, in_order, merged

@@ -34,6 +34,7 @@ from bayes_engine.models.spode import SPODE
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.csv_blocks import Csv
 from bayes_engine.scale.em_passes import KeptPasses, Steps, asked_of
 from bayes_engine.scale.fit import (
     coarsened,
@@ -62,7 +63,7 @@ from bayes_engine.scale.score import (
 )
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.shrinkage import shrinks, shrunk_models
-from bayes_engine.scale.sources import Csv, Parquet, opened
+from bayes_engine.scale.sources import Parquet, opened
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.scale.super_parent import spodes
 from bayes_engine.scale.texts import narrowed, read_by_model, unknown_texts, vocabularies_by_fold

@@ -16,8 +16,9 @@ from bayes_engine.logspace import Array
 from bayes_engine.progress import tick
 from bayes_engine.scale.arrow import CountPlan, arrow, sort_of_type
 from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.csv_blocks import Csv
 from bayes_engine.scale.plan import compared
-from bayes_engine.scale.sources import Csv, Parquet, opened
+from bayes_engine.scale.sources import Parquet, opened
 from bayes_engine.scale.stream import Piece, pieces
 from bayes_engine.table.schema import Schema
 

@@ -24,9 +24,10 @@ from bayes_engine.scale.adapters import on_workers
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.block import LOOK, START, Block, End, Reached
 from bayes_engine.scale.cluster import FAN_IN
+from bayes_engine.scale.files import source_of
 from bayes_engine.scale.kept import KeptSum, SumSoFar
 from bayes_engine.scale.scan import Progress
-from bayes_engine.scale.sources import Source, source_of
+from bayes_engine.scale.sources import Source
 from bayes_engine.stats.partial import MergeTree
 
 T = TypeVar("T")

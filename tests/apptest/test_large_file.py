@@ -17,7 +17,7 @@ from streamlit.testing.v1.element_tree import Button
 
 from bayes_engine import LossMatrix, NaiveBayes, fit_files, held_out_risk
 from bayes_engine.progress import Cancelled, steps
-from bayes_engine.scale import scan, sources
+from bayes_engine.scale import csv_blocks, scan, sources
 from bayes_engine.scale import written as written_answers
 from bayes_engine.store import container
 from bayes_engine.workbench import kept_files
@@ -479,7 +479,7 @@ def test_two_types_of_a_column_are_one_sentence_with_their_place(folder: Path, m
     frame.astype({"size": str}).assign(size=lambda f: f["size"].where(f.index != 80, "many")).to_csv(
         folder / "mixed.csv", index=False
     )
-    monkeypatch.setattr(sources, "CSV_BLOCK", 300)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 300)
     files = "column 'size' holds numbers in 'a.parquet' and strings in 'b.parquet', which do not merge"
     app = None
     for path, why in (("parts", files), ("mixed.csv", "'mixed.csv', block 2: column 'size' holds 'many'")):

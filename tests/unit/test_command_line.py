@@ -33,7 +33,7 @@ from bayes_engine import (
 )
 from bayes_engine.errors import StoreError
 from bayes_engine.language import current_language, set_language
-from bayes_engine.scale import Progress, scan, sources
+from bayes_engine.scale import Progress, csv_blocks, scan
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench import command_checks, command_line, launch
 from tests.conftest import ROOT
@@ -432,7 +432,7 @@ def test_a_full_disk_and_two_types_of_a_column_are_said_with_their_place(
                 assert here(*asked, "--out", tmp_path / "m.bayes") == 1
             assert f"what was counted is kept in '{kept}': the same command goes on" in capsys.readouterr().err
     assert here(*asked, "--out", tmp_path / "m.bayes") == 0
-    monkeypatch.setattr(sources, "CSV_BLOCK", 500)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 500)
     assert here("fit", tmp_path / "b.csv", "--target", "good", "--out", tmp_path / "n.bayes") == 1
     assert "column 'code' holds 'many', which is not of the type that the first block" in capsys.readouterr().err
 

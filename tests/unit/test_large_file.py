@@ -50,7 +50,7 @@ def test_csv_is_drawn_as_parquet_and_whole_numbers_stay_such(file: Path) -> None
 
 
 def test_a_column_whose_fractions_come_late_is_read_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayes_engine.scale.sources.CSV_BLOCK", 64)
+    monkeypatch.setattr("bayes_engine.scale.csv_blocks.CSV_BLOCK", 64)
     (tmp_path / "x.csv").write_text("x,y\n" + "1,a\n" * 60 + "1.5,b\n")
     assert sample_files(tmp_path / "x.csv", 100).table["x"].to_pylist() == [1.0] * 60 + [1.5]
 

@@ -48,7 +48,7 @@ from bayes_engine.errors import (
     TableError,
 )
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.scale import Progress, scan, sources
+from bayes_engine.scale import Progress, csv_blocks, scan
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.sample import sample_files
 from bayes_engine.stats.collect import SufficientStatistics
@@ -169,7 +169,7 @@ def test_frames_batches_and_csv_count_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_csv_in_several_blocks_breaks_no_quoted_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 4096)
     frame = rows(3000)
     frame.loc[::7, "sound"] = 'dull,\n"very"'
     frame.to_csv(tmp_path / "a.csv", index=False)
@@ -394,7 +394,7 @@ def test_a_killed_process_leaves_what_it_saved(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_csv_and_batches_are_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 4096)
     frame = rows(3000)
     frame.to_csv(tmp_path / "a.csv", index=False)
     pieces = [frame[i : i + 100] for i in range(0, 3000, 100)]
@@ -827,7 +827,7 @@ def test_a_quote_that_is_never_closed_is_refused_and_one_within_a_cell_is_none(e
 
 
 def test_a_quote_that_stays_open_over_blocks_is_no_long_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 4096)
     (tmp_path / "a.csv").write_text("good,x\n" + "u,a\nv,b\n" * 2000 + 'u,"a\n' + "v,b\n" * 9000)
     with pytest.raises(ReadError, match=r"'a\.csv', block \d+: a row is longer than a block of .* never closed"):
         collect_csv(tmp_path / "a.csv", target="good")
@@ -873,15 +873,15 @@ def test_a_pass_over_csv_that_fails_lets_the_process_end(tmp_path: Path) -> None
     code = """
 import sys, time
 from bayes_engine import collect_csv
-from bayes_engine.scale import sources
+from bayes_engine.scale import csv_blocks, sources
 
 class Slow:
     def __init__(self, stream): self.stream = stream
     def read_buffer(self, size): time.sleep(0.05); return self.stream.read_buffer(size)
 
-after = sources._EndOfRows.after
-sources._EndOfRows.after = lambda self, stream: after(self, Slow(stream))
-sources.CSV_BLOCK = 4096
+after = csv_blocks._EndOfRows.after
+csv_blocks._EndOfRows.after = lambda self, stream: after(self, Slow(stream))
+csv_blocks.CSV_BLOCK = 4096
 def stop(far): raise KeyError("stop")
 collect_csv(sys.argv[1], target="good", progress=stop)
 """
@@ -893,7 +893,7 @@ collect_csv(sys.argv[1], target="good", progress=stop)
 def test_the_share_of_csv_is_that_of_the_blocks_that_came_not_of_what_is_read_ahead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "CSV_BLOCK", 2**10)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 2**10)
     text, far = tmp_path / "a.csv", list[Progress]()
     text.write_text("good,k\n" + "u,1\nv,2\n" * 5000)
     collect_csv(text, target="good", threads=1, progress=far.append)
@@ -981,7 +981,7 @@ def test_types_are_spoken_of_only_where_a_cell_does_not_fit_its_own(
 def test_a_cell_that_is_no_long_whole_number_is_named_with_its_column(
     cell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 4096)
     (tmp_path / "a.csv").write_text("good,k\n" + f"u,{2**70}\n" * 500 + f"v,{cell}\n")
     with pytest.raises(ReadError, match=r"'a\.csv', block \d: column 'k' holds a cell that is not of the type"):
         collect_csv(tmp_path / "a.csv", target="good", schema=Schema((Variable("k", "categorical"),)))
@@ -1002,7 +1002,7 @@ def half_way(change: Callable[[], object]) -> Callable[[Progress], None]:
 def test_a_file_that_is_replaced_during_its_pass_is_refused(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "CSV_BLOCK", 512)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 512)
     place, aside = tmp_path / f"a.{ending}", tmp_path / "aside"
     frame = pd.DataFrame({"x": ["a"] * 1000, "good": ["n", "p"] * 500})
 

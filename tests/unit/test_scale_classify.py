@@ -18,7 +18,7 @@ from bayes_engine import AODE, TAN, LinearDiscriminantAnalysis, LossMatrix, Naiv
 from bayes_engine.decision.loss import decide_ledger
 from bayes_engine.errors import BayesEngineError, ParameterError, ReadError, SchemaMismatch, StoreError, TableError
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.scale import Progress, sources
+from bayes_engine.scale import Progress, csv_blocks
 from bayes_engine.scale import written as written_answers
 from bayes_engine.scale.block import Reached
 from bayes_engine.scale.written import WRITERS, KeptAnswers, PartsBeside, _ParquetAnswer, csv_lines
@@ -111,7 +111,7 @@ def test_the_answers_are_those_of_the_model_in_memory(model: Any, use: Any, tmp_
 @pytest.mark.parametrize("block", [2**23, 4096])
 def test_csv_is_answered_as_the_app_answers_it(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells stay as they are written; decisions, risks and posteriors are the app's."""
-    monkeypatch.setattr(sources, "CSV_BLOCK", block)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", block)
     frame = rows(900)
     frame["mass"] = [f"{v:+.3e}" if v == v else "NA" for v in frame["mass"]]
     frame.loc[3, "id"] = '=1+1, "so"\nit is'

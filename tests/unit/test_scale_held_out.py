@@ -39,7 +39,7 @@ from bayes_engine.decision.evaluate import estimated_risk
 from bayes_engine.decision.held_out import HeldOut, held_out
 from bayes_engine.errors import ParameterError, ReadError, SchemaMismatch, StoreError, TableError, listen
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.scale import Progress, RiskInFiles, sources
+from bayes_engine.scale import Progress, RiskInFiles, csv_blocks, sources
 from bayes_engine.scale import score as score_sums
 from bayes_engine.scale.folds import folds_of
 from bayes_engine.scale.held_out import Division
@@ -216,13 +216,12 @@ def test_copies_of_a_row_do_not_share_a_fold_and_rows_of_a_group_do(tmp_path: Pa
 
 @pytest.mark.slow
 def test_csv_has_the_folds_of_its_rows_whatever_the_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayes_engine.scale import sources
 
     frame = rows(3000)
     path = tmp_path / "melons.csv"
     frame.to_csv(path, index=False)
     found = held_out_risk(TAN(), path, target="good", columns=ALL, loss=LOSS)
-    monkeypatch.setattr(sources, "CSV_BLOCK", 4096)
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 4096)
     again = held_out_risk(TAN(), path, target="good", columns=ALL, loss=LOSS)
     assert found.fold_rows == again.fold_rows
     assert again.risk == pytest.approx(found.risk, rel=1e-12)
@@ -499,7 +498,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from bayes_engine import TAN, held_out_risk
-from bayes_engine.scale import kept
+from bayes_engine.scale import csv_blocks, kept
 
 kept.SAVED_EACH = kept.COST = 0.0
 batches = set()

@@ -20,12 +20,13 @@ from bayes_engine.errors import BayesEngineError, ReadError
 from bayes_engine.progress import tick, watching
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.classify import ClassifiedFiles, classify_files
+from bayes_engine.scale.files import PACKED
 from bayes_engine.scale.fit import fit_files
 from bayes_engine.scale.held_out import held_out_risk
 from bayes_engine.scale.sample import sample_files
 from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.score import RiskInFiles
-from bayes_engine.scale.sources import PACKED, opened
+from bayes_engine.scale.sources import opened
 from bayes_engine.table.read import read_table
 from bayes_engine.table.schema import Schema
 
