@@ -16,6 +16,8 @@ from bayes_engine.language import _, set_language
 _ROOT = '<div id="root"></div>'
 """Where Streamlit's script draws; without it the page is not one of Streamlit's."""
 _LANGUAGE = '<html lang="en">'
+_WHOLE = '<link rel="expect" href="#root" blocking="render">'
+"""The browser draws no frame before it has come to what stands after the skeleton: it may draw while it still reads."""
 
 _STYLE = """
 #skeleton { position: fixed; inset: 0; z-index: 1000000; display: flex; background: #fff; color: #2f2d2b;
@@ -50,7 +52,7 @@ def with_skeleton(page: str, language: str, soon: Sequence[str] = ()) -> str:
         return page
     drawn = copy_context().run(_drawn, language)  # the language is this page's alone
     links = "".join(f'<link rel="modulepreload" fetchpriority="low" crossorigin href="./{name}">' for name in soon)
-    page = page.replace("</head>", links + "</head>", 1)
+    page = page.replace("</head>", f"{_WHOLE}{links}</head>", 1)
     page = page.replace("<title>Streamlit</title>", "<title>Bayes Workbench</title>", 1)
     return page.replace(_LANGUAGE, f'<html lang="{language}">', 1).replace(_ROOT, drawn + _ROOT, 1)
 
