@@ -36,8 +36,9 @@ from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.csv_blocks import Csv
 from bayes_engine.scale.held_out import judging
 from bayes_engine.scale.kept import digest_of
+from bayes_engine.scale.memory import threads_of
 from bayes_engine.scale.plan import refuse_other_sorts
-from bayes_engine.scale.scan import Progress, threads_of
+from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.sources import Parquet, opened
 from bayes_engine.scale.stream import Piece, Workers, in_turn, pieces_of, spread_out
 from bayes_engine.scale.written import WRITERS, KeptAnswers, PartsBeside, csv_lines, part_name, unwritten

@@ -11,8 +11,9 @@ from typing import Any
 
 from bayes_engine.scale.csv_blocks import Csv
 from bayes_engine.scale.files import paths_of
-from bayes_engine.scale.plan import CountRequest, planned
-from bayes_engine.scale.scan import Pass, Progress, checked_want, threads_of
+from bayes_engine.scale.memory import threads_of
+from bayes_engine.scale.plan import CountRequest, planned, target_of
+from bayes_engine.scale.scan import Pass, Progress, checked_want
 from bayes_engine.scale.sources import Batches, Parquet, Source
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.table.schema import Schema

@@ -20,7 +20,7 @@ from bayes_engine.language import Message
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.kept import KeptSum, refused_to_keep, taken_up
-from bayes_engine.scale.scan import at_a_time, release
+from bayes_engine.scale.memory import at_a_time, release
 from bayes_engine.scale.sources import Source
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.store.statistics import load_passes, packed_passes, save_passes

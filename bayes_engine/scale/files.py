@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayes_engine.errors import ParameterError, ReadError
-from bayes_engine.scale.scan import BATCH, batch_rows
+from bayes_engine.scale.memory import BATCH, batch_rows
 from bayes_engine.stats.partial import PartialSource
 
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}

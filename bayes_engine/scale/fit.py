@@ -33,11 +33,12 @@ from bayes_engine.scale.hidden import PASSES_BEFORE as FIRST_OF_LABELS
 from bayes_engine.scale.hidden import inner_of, refuse_lone, semi_supervised_of_files
 from bayes_engine.scale.kept import KeptSum, digest_of_statistics
 from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
+from bayes_engine.scale.memory import release, threads_of
 from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
 from bayes_engine.scale.network import FilesAsked, network_of_files
 from bayes_engine.scale.pairs import blocks_of_pairs, blocks_of_wider, needs_levels, tree_in_blocks, with_wider
-from bayes_engine.scale.plan import CountRequest, planned
-from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
+from bayes_engine.scale.plan import CountRequest, planned, target_of
+from bayes_engine.scale.scan import FAMILIES, Pass, Progress
 from bayes_engine.scale.search import StructureSearch, class_nodes, nodes_plan, searching, structures
 from bayes_engine.scale.shrinkage import shrinks, shrunk_models
 from bayes_engine.scale.sources import Batches, Source, opened

@@ -46,11 +46,12 @@ from bayes_engine.scale.fit import (
     whole_columns,
 )
 from bayes_engine.scale.fold_counts import FoldCounts, counted_by_fold, finest, of_other_folds
+from bayes_engine.scale.memory import at_a_time, bytes_of_points, release, threads_of
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
 from bayes_engine.scale.kept import KeptSum, digest_of, digest_of_statistics
 from bayes_engine.scale.pairs import joined
-from bayes_engine.scale.plan import CountRequest, planned, refuse_other_sorts
-from bayes_engine.scale.scan import FAMILIES, Progress, at_a_time, bytes_of_points, release, threads_of
+from bayes_engine.scale.plan import CountRequest, planned, refuse_other_sorts, target_of
+from bayes_engine.scale.scan import FAMILIES, Progress
 from bayes_engine.scale.score import (
     RiskInFiles,
     ScoreRule,

@@ -19,7 +19,8 @@ from bayes_engine.scale.collect import PathLike
 from bayes_engine.scale.cuts import cut_schema
 from bayes_engine.scale.em_passes import Steps
 from bayes_engine.scale.plan import CountRequest, planned
-from bayes_engine.scale.scan import FAMILIES, Pass, Progress, release, threads_of
+from bayes_engine.scale.memory import release, threads_of
+from bayes_engine.scale.scan import FAMILIES, Pass, Progress
 from bayes_engine.scale.search import SearchNodes, StructureSearch, nodes_plan, searching, structures
 from bayes_engine.scale.sources import Batches, Source, opened
 from bayes_engine.scale.stream import Workers

@@ -11,7 +11,7 @@ from typing import Any
 
 from bayes_engine.errors import ReadError
 from bayes_engine.models.tan import TAN
-from bayes_engine.scale.scan import release
+from bayes_engine.scale.memory import release
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name
 from bayes_engine.structure.chow_liu import Edge, spanning_tree

@@ -131,12 +131,16 @@ class CountRequest(NamedTuple):
     """Whether there may be texts whose vocabulary is not known."""
 
 
+def target_of(schema: Schema | None, target: str | None) -> str | None:
+    """The column of the classes, where it is said."""
+    return target if target is not None or schema is None or schema.target is None else schema.target.name
+
+
 def planned(source: Described, request: CountRequest) -> CountPlan:
     """What is to be counted, compared with what the files have."""
     target, schema, columns, weight, want, also, unlabelled, texts = request
     names, of_files = source.names, source.found
-    if target is None and schema is not None and schema.target is not None:
-        target = schema.target.name
+    target = target_of(schema, target)
     if target is None and not unlabelled:
         raise ParameterError("target= names no column: say which holds the classes")
     if columns is not None:

@@ -6,29 +6,27 @@ depend on its rows alone; how blocks merge says `bayes_engine.stats.partial`.
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
-from ctypes import CDLL
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Event, local
+from threading import Event
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-from bayes_engine.errors import ParameterError, StoreError, TableError
+from bayes_engine.errors import StoreError, TableError
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis
 from bayes_engine.models.gaussian_discriminant import one_thread
 from bayes_engine.models.tan import TAN
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.scale.adapters import on_workers
-from bayes_engine.scale.arrow import CountPlan, arrow, encoded
+from bayes_engine.scale.arrow import CountPlan, encoded
 from bayes_engine.scale.block import LOOK, Block, End
 from bayes_engine.scale.kept import At, Pace, refused_to_keep
+from bayes_engine.scale.memory import MOST_POINTS, TIDY, at_a_time, bytes_kept, bytes_of, release
 from bayes_engine.stats.collect import SufficientStatistics, collect
 from bayes_engine.stats.families import Families, count_cells, count_families
 from bayes_engine.stats.labels import MAX_WEIGHT, Labels
@@ -37,28 +35,6 @@ from bayes_engine.stats.values import bounded_values
 from bayes_engine.store.statistics import load_partial, packed_partial, save_partial
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
-
-BATCH = 2**16
-"""Rows that are decoded and counted at a time, at most: half a megabyte for each column of numbers."""
-
-CELLS = 2**20
-"""Cells of such a batch, at most."""
-
-THREAD_BYTES = 2e8
-"""What the threads may hold together where their number is not said."""
-
-MOST_THREAD_BYTES = 2.3e8
-"""What they may hold where it is said: with what the process holds besides, 500 MB."""
-
-M_MMAP_THRESHOLD, LARGE = -3, 2**22
-"""glibc's name of the bytes from which memory is mapped by itself, and how many."""
-
-TIDY_CELLS = 2**22
-"""Cells after which a thread gives back what it has let go of: those of four batches of sixteen columns."""
-
-MOST_POINTS = 2**16
-"""Distinct values of a column that are told apart for its cut points."""
-
 
 MOST_VALUES = 2**20
 """Distinct values of a column whose likelihood keeps each."""
@@ -354,23 +330,6 @@ def refuse_values(nodes: Iterable[PartialNode]) -> None:
                 )
 
 
-class Tidy(local):
-    """How many cells a thread has counted since it gave memory back: of Arrow's pool each thread has its own part,
-    which another cannot give back."""
-
-    cells = 0
-
-    def after(self, cells: int) -> None:
-        """So many cells more are counted."""
-        self.cells += cells
-        if self.cells >= TIDY_CELLS:
-            self.cells = 0
-            release()
-
-
-TIDY = Tidy()
-
-
 def counted(block: Block, plan: CountPlan, stop: Event) -> PartialNode | None:
     """The statistics of one block; None where it was called off."""
     stats: SufficientStatistics | None = None
@@ -419,84 +378,3 @@ class CountApart:
                 tree.close(node.file, self.blocks[node.file])
         refuse_values(tree.nodes)
         return packed_partial(replace(self.asked, nodes=tree.nodes))
-
-
-def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None = None) -> int:
-    """How many threads count. None is one a core, 8 at most, and no more than what they hold of the columns of a plan
-    is expected to fit into THREAD_BYTES; a number is how many at the most, as far as they fit into MOST_THREAD_BYTES.
-    Raises ParameterError on less than one, and where a cluster has threads of its
-    own."""
-    if threads is not None and client is not None:
-        raise ParameterError("threads= is of this machine: the workers of client= have threads of their own")
-    if threads is None:
-        cores = min(os.cpu_count() or 1, 8)
-        return cores if plan is None else max(1, min(cores, int(THREAD_BYTES / held_by_thread(plan))))
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ParameterError("threads={value}: take a whole number of 1 or more", value=repr(threads))
-    return threads if plan is None else max(1, min(threads, int(MOST_THREAD_BYTES / held_by_thread(plan))))
-
-
-def at_a_time(threads: int, plan: CountPlan, counts: float, kept: float = 0.0) -> int:
-    """How many blocks, or batches, are counted at a time once it is known how many bytes the counts of one have: a
-    thread holds three such, the sum so far, that of a batch and the new sum, or the tables of a batch as they are
-    made. So many bytes are `kept` beside the threads: of what is counted and not yet merged."""
-    return max(1, min(threads, int((MOST_THREAD_BYTES - kept) / (held_by_thread(plan) + 3.0 * counts))))
-
-
-def bytes_of(node: PartialNode) -> float:
-    """The bytes of what a block counted."""
-    if node.stats is None:
-        return 0.0
-    stats = node.stats
-    tables = (*stats.counts.tables.values(), *stats.families.tables.values())
-    return sum(table.nbytes for table in tables) + (0.0 if stats.scatter is None else stats.scatter.m2.nbytes)
-
-
-def bytes_kept(nodes: Sequence[PartialNode]) -> float:
-    """The bytes of what blocks counted, with the values of columns."""
-    columns = (column for node in nodes if node.stats for column in node.stats.values.columns.values())
-    return sum(column.points.nbytes + column.weight.nbytes for column in columns) + sum(map(bytes_of, nodes))
-
-
-def held_by_thread(plan: CountPlan) -> float:
-    """The bytes that a thread is expected to hold: what is read of each column, a batch as Arrow has it and encoded,
-    and of values the points by class of a batch, of what is counted, and of both.
-
-    >>> from bayes_engine.table.schema import Schema, Variable
-    >>> plan = CountPlan(Schema(tuple(Variable(f"x{j}", "continuous") for j in range(15))), "y", None, "columns")
-    >>> round(held_by_thread(plan) / 1e6)
-    50
-    """
-    read = len(plan.read) + texts_as_columns(plan)
-    rows = batch_rows(read)
-    return read * (2.0**20 + 32.0 * rows) + 3.0 * bytes_of_points(plan)
-
-
-def bytes_of_points(plan: CountPlan) -> float:
-    """What the distinct values of all columns are expected to take where they are counted, by four classes."""
-    return 5.0 * 8.0 * MOST_POINTS * sum(v.numeric for v in plan.schema) if plan.want == "values" else 0.0
-
-
-TEXT = 255
-"""A text takes as much room as so many columns: it has its characters, and many terms."""
-
-
-def texts_as_columns(plan: CountPlan) -> int:
-    """As how many more columns the texts of a plan count."""
-    return TEXT * sum(v.textual for v in plan.schema)
-
-
-def release() -> None:
-    """Give back to the system what a pass has let go of: glibc's heap and Arrow's pool would keep it, and the next pass
-    would come on top. Large arrays go back as they are freed from now on; else glibc raises what is large to 32 MB, and
-    each thread's heap keeps its own holes."""
-    arrow().default_memory_pool().release_unused()
-    libc: Any = CDLL(None) if sys.platform == "linux" else None
-    if hasattr(libc, "malloc_trim"):  # other libraries of C have none
-        libc.mallopt(M_MMAP_THRESHOLD, LARGE)
-        libc.malloc_trim(0)
-
-
-def batch_rows(columns: int) -> int:
-    """Rows of so many columns that are decoded and counted at a time."""
-    return max(1, min(BATCH, CELLS // max(columns, 1)))

@@ -28,8 +28,8 @@ from bayes_engine.scale.files import (
     source_of,
     stamp_of,
 )
+from bayes_engine.scale.memory import BATCH, batch_rows, texts_as_columns
 from bayes_engine.scale.plan import compared
-from bayes_engine.scale.scan import BATCH, batch_rows, texts_as_columns
 from bayes_engine.stats.partial import MergeTree, PartialSource
 from bayes_engine.table.dataframes import refuse_double
 

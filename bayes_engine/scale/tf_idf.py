@@ -25,8 +25,9 @@ from bayes_engine.scale.arrow import CountPlan, as_text, encoded
 from bayes_engine.scale.em_passes import PACKING
 from bayes_engine.scale.kept import KeptSum
 from bayes_engine.scale.network import FilesAsked
-from bayes_engine.scale.plan import CountRequest, planned
-from bayes_engine.scale.scan import Progress, threads_of
+from bayes_engine.scale.memory import threads_of
+from bayes_engine.scale.plan import CountRequest, planned, target_of
+from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.sources import Batches, Source, opened
 from bayes_engine.scale.stream import Packing, Piece, Workers, added_up
 from bayes_engine.scale.texts import TermTally, packed_tallies, refuse_large, unpacked_tallies

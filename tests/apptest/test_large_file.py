@@ -198,7 +198,6 @@ def test_what_was_counted_before_is_gone_on_from(folder: Path, monkeypatch: pyte
         return own(block, *rest)
 
     monkeypatch.setattr(scan, "counted", some)
-    monkeypatch.setattr(scan, "threads_of", lambda _n: 1)
     app.button(key="all_rows_fit").click().run()
     assert "row group 3 of 4" in app.error[0].value
     assert app.button(key="all_rows_fit").label == "Go on fitting to all rows"

@@ -244,8 +244,9 @@ def counted_here(table: Any, want: str) -> tuple[float, list[bytes], Any]:
     """Seconds of the processor that a row group takes to be counted when it is in memory; what eight tasks send, all
     but two of them of its first rows alone; and what merges it."""
     from bayes_engine.scale.block import Block
+    from bayes_engine.scale.memory import batch_rows
     from bayes_engine.scale.plan import CountRequest, planned
-    from bayes_engine.scale.scan import CountApart, batch_rows
+    from bayes_engine.scale.scan import CountApart
     from bayes_engine.scale.sources import Batches
     from bayes_engine.stats.partial import PartialStatistics
 

@@ -646,8 +646,15 @@ def test_it_is_called_off_and_taken_up_again(folder: Path, monkeypatch: pytest.M
     said = capsys.readouterr().err
     assert said == f"Called off. What was done is kept in '{folder / 'part'}': the same command goes on from there.\n"
     assert not (folder / "m.bayes").exists() and (folder / "part").exists() and (folder / "part.cuts").exists()
-    monkeypatch.setattr(scan, "BATCH", 1)  # nothing of the first pass is read again
+    wants, counted = list[str](), scan.counted
+
+    def seen(block: Any, plan: Any, stop: Any) -> Any:
+        wants.append(plan.want)
+        return counted(block, plan, stop)
+
+    monkeypatch.setattr(scan, "counted", seen)
     assert command_line.run(asked) == 0
+    assert set(wants) == {"pairs"}, "the first pass is read again"
     frame = pd.read_parquet(folder / "new.parquet")
     expected = TAN().fit(frame[NAMES], frame["good"])
     ours = load_model(folder / "m.bayes").predict_proba(frame[NAMES])

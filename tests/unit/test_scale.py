@@ -377,8 +377,8 @@ def test_a_killed_process_leaves_what_it_saved(tmp_path: Path) -> None:
     made = files(rows(3000), tmp_path, group=20)
     kept = tmp_path / "part.bayes"
     code = (
-        "import sys, time\nfrom bayes_engine import collect_parquet\nfrom bayes_engine.scale import scan\n"
-        "scan.SAVED_EACH = 0.0\n"
+        "import sys, time\nfrom bayes_engine import collect_parquet\nfrom bayes_engine.scale import kept\n"
+        "kept.SAVED_EACH = kept.COST = 0.0\n"
         "collect_parquet(sys.argv[2:], target='good', resume=sys.argv[1], progress=lambda far: time.sleep(0.05))"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(kept), *map(str, made)], cwd=ROOT)
@@ -693,7 +693,7 @@ def test_batches_of_a_row_group_make_no_difference(tmp_path: Path, monkeypatch: 
     whole = collect_parquet(made, target="good")
     monkeypatch.setattr("bayes_engine.scale.sources.BATCH", 37)
     assert_as_fitted(collect_parquet(made, target="good"), whole)
-    assert scan.BATCH == 2**16
+    assert memory.BATCH == 2**16
 
 
 def test_threads_are_no_more_than_memory_is_meant_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -702,22 +702,22 @@ def test_threads_are_no_more_than_memory_is_meant_for(monkeypatch: pytest.Monkey
     schema = Schema(tuple(Variable(f"x{j}", "continuous") for j in range(5)))
     levels = Schema(tuple(Variable(f"c{j}", "categorical") for j in range(10)))
     plan = CountPlan(Schema((*schema, *levels)), "y", None, "pairs")
-    assert scan.threads_of(None) == 8
-    assert scan.threads_of(None, plan=plan) == 3
-    assert scan.threads_of(None, plan=replace(plan, want="values")) == 2
-    assert [scan.threads_of(n, plan=plan) for n in (2, 6, 8)] == [2, 4, 4]
+    assert memory.threads_of(None) == 8
+    assert memory.threads_of(None, plan=plan) == 3
+    assert memory.threads_of(None, plan=replace(plan, want="values")) == 2
+    assert [memory.threads_of(n, plan=plan) for n in (2, 6, 8)] == [2, 4, 4]
     small = NaiveBayes().fit(pd.DataFrame({"c0": ["a", "b"]}), ["no", "yes"]).stats_
     large = replace(small, counts=replace(small.counts, tables={"c0": np.zeros((2, 2**20))}))
     nodes = [PartialNode(0, 0, 0, 1, 9, stats) for stats in (None, small, large)]
-    assert [scan.at_a_time(4, plan, scan.bytes_of(node)) for node in nodes] == [4, 4, 2]
-    assert [scan.at_a_time(4, plan, 1e6, kept) for kept in (0.0, 9e7, 2e8, 9e9)] == [4, 2, 1, 1]
-    assert scan.batch_rows(16) == scan.BATCH and scan.batch_rows(1000) == 1048
+    assert [memory.at_a_time(4, plan, memory.bytes_of(node)) for node in nodes] == [4, 4, 2]
+    assert [memory.at_a_time(4, plan, 1e6, kept) for kept in (0.0, 9e7, 2e8, 9e9)] == [4, 2, 1, 1]
+    assert memory.batch_rows(16) == memory.BATCH and memory.batch_rows(1000) == 1048
 
 
 def test_what_waits_to_be_merged_leaves_room_for_fewer_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of seven row groups up to three nodes of the tree are held at a time, with the values they have."""
     made, kept = files(rows(2100), tmp_path, group=100), list[float]()
-    at_a_time = scan.at_a_time
+    at_a_time = memory.at_a_time
 
     def seen(threads: int, plan: CountPlan, counts: float, held: float = 0.0) -> int:
         kept.append(held / counts)
@@ -738,7 +738,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pathlib import Path
 from bayes_engine.scale.plan import CountRequest, planned
-from bayes_engine.scale.scan import held_by_thread
+from bayes_engine.scale.memory import held_by_thread
 from bayes_engine.scale.sources import Parquet
 from bayes_engine.stats.partial import MergeTree
 
@@ -766,8 +766,9 @@ def test_a_row_group_is_read_in_less_than_a_thread_is_expected_to_hold(tmp_path:
 def test_what_a_thread_lets_go_of_is_given_back_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the pass, and by the thread that counts, whose part of Arrow's pool no other thread gives back."""
     by, made = list[str](), files(rows(700), tmp_path, group=100)
-    monkeypatch.setattr(scan, "release", lambda: by.append(threading.current_thread().name.partition("_")[0]))
-    monkeypatch.setattr(scan, "TIDY_CELLS", 200 * len(rows(1).columns))
+    for room in (scan, memory):
+        monkeypatch.setattr(room, "release", lambda: by.append(threading.current_thread().name.partition("_")[0]))
+    monkeypatch.setattr(memory, "TIDY_CELLS", 200 * len(rows(1).columns))
     collect_parquet(made, target="good", threads=1)
     assert by == ["MainThread", "scale", "scale", "scale"]
 

@@ -24,7 +24,7 @@ from bayes_engine import (
     save_model,
 )
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.scale import Progress, em_passes, scan, search
+from bayes_engine.scale import Progress, em_passes, memory, search
 from bayes_engine.scale.arrow import arrow
 from bayes_engine.scale.folds import folds_of, group_hashes
 from bayes_engine.stats.family_counts import FamilyCounts
@@ -90,8 +90,8 @@ def test_a_classifier_is_searched_for_in_files(tmp_path: Path, monkeypatch: pyte
 def test_large_tables_are_counted_by_fewer_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many batches at a time as their tables fit into memory: the first pass, of small ones, by all threads."""
     monkeypatch.setattr(search, "SAMPLE", 40)
-    monkeypatch.setattr(scan, "held_by_thread", lambda plan: 1.0)
-    monkeypatch.setattr(scan, "MOST_THREAD_BYTES", 6000.0)
+    monkeypatch.setattr(memory, "held_by_thread", lambda plan: 1.0)
+    monkeypatch.setattr(memory, "MOST_THREAD_BYTES", 6000.0)
     added_up, threads = em_passes.added_up, list[int]()
 
     def watched(source: Any, plan: Any, work: Any, add: Any, workers: Any, **rest: Any) -> Any:
@@ -382,7 +382,7 @@ def test_combinations_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: 
 LEFT_OVER = """
 import sys
 import numpy as np
-from bayes_engine.scale.scan import release
+from bayes_engine.scale.memory import release
 
 def resident():
     with open("/proc/self/statm") as status:
