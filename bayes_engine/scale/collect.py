@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayes_engine.scale.csv_blocks import Csv
+from bayes_engine.scale.csv_blocks import Csv, levels_of
 from bayes_engine.scale.files import paths_of
 from bayes_engine.scale.memory import threads_of
 from bayes_engine.scale.plan import CountRequest, planned, target_of
@@ -129,9 +129,7 @@ def collect_csv(
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     checked_want(want)
-    levels = {v.name for v in schema or () if v.discrete and v.cuts is None}
-    name = target if target is not None or schema is None or schema.target is None else schema.target.name
-    source = Csv(paths_of(path_or_paths, ".csv"), delimiter, encoding, levels | ({name} if name else set()))
+    source = Csv(paths_of(path_or_paths, ".csv"), delimiter, encoding, levels_of(schema, target_of(schema, target)))
     return _collected(source, CountRequest(target, schema, columns, weight, want), progress, resume, threads)
 
 

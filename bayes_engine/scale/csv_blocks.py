@@ -6,10 +6,11 @@ from __future__ import annotations
 import atexit
 import re
 from codecs import lookup
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Event, Lock
+from threading import Condition, Event
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from bayes_engine.scale.files import (
 )
 from bayes_engine.scale.plan import Found
 from bayes_engine.stats.partial import MergeTree
+from bayes_engine.table.schema import Schema
 
 CSV_BLOCK = 2**23
 """Bytes of a block of CSV."""
@@ -37,12 +39,35 @@ END_OF_CSV = "the end of the rows"
 it, unless it lies within a quote that is open."""
 
 
+AHEAD = 2
+"""Blocks that are read beyond the one that is asked for: Arrow itself would read 32."""
+
+
 STILL = 0.1
 """Seconds after which the thread that reads CSV ahead is taken to wait, where it has not met the end."""
 
 
+NO_ROWS = 1.0
+"""Seconds after which Arrow is taken to wait for blocks that have rows, and may read on."""
+
+
 DIGITS = 38
 """Those of the longest whole number that Arrow reads from CSV."""
+
+
+DeclaredLevels = Mapping[str, Sequence[object]]
+"""The columns of CSV that hold levels or classes, each with those that are declared, if any."""
+
+
+def levels_of(schema: Schema | None, target: str | None = None) -> dict[str, Sequence[object]]:
+    """Those of a schema, and the target.
+
+    >>> from bayes_engine.table.schema import Variable
+    >>> levels_of(Schema((Variable("code", "categorical", ("7", "8")), Variable("sugar", "continuous"))), "good")
+    {'good': (), 'code': ('7', '8')}
+    """
+    found = {v.name: v.levels for v in schema or () if v.discrete and v.cuts is None}
+    return ({target: ()} if target else {}) | found
 
 
 class Csv:
@@ -51,10 +76,10 @@ class Csv:
     sampled = True
 
     def __init__(
-        self, paths: Sequence[Path], delimiter: str, encoding: str, whole: Collection[str], *, cells: bool = False
+        self, paths: Sequence[Path], delimiter: str, encoding: str, levels: DeclaredLevels, *, cells: bool = False
     ) -> None:
-        """`whole` names the columns whose whole numbers stay such: levels and classes. With `cells` all are strings, as
-        they are written, and none is missing."""
+        """Of columns of levels whole numbers stay such, and where the declared levels are strings all cells are. With
+        `cells` all columns are strings, as they are written, and no cell is missing."""
         self.paths, self.delimiter, self.encoding, self.cells = paths, delimiter, encoding, cells
         self.names = names_of(paths)
         self.rows: int | None = None
@@ -65,18 +90,18 @@ class Csv:
         pa = arrow()
         self.found = []
         for path in paths:
-            with self._opened(path, {}, ())[0] as reader:
+            with self._opened(path, {}) as (reader, _):
                 read = _fields_of(reader, path)
-                large = () if cells else _large(reader, [n for n, kind in read if n in whole and kind == pa.float64()])
                 refuse_two_columns([name for name, _ in read], path.name)
-                types = {name: pa.string() if cells else _csv_type(pa, kind, name in whole) for name, kind in read}
+                types = {name: pa.string() if cells else _csv_type(pa, kind, levels.get(name)) for name, kind in read}
+                large = _large(reader, [name for name in levels if types.get(name) == pa.float64()])
             self.found.append(types | (self._whole_types(path, large) if large else {}))
 
     def _whole_types(self, path: Path, columns: Sequence[str]) -> dict[str, Any]:
         """The types of those of these columns that hold whole numbers alone as far as the first block shows: floats,
         which Arrow takes beyond 64 bits, would make one level of several."""
         pa, types = arrow(), {}
-        with self._opened(path, dict.fromkeys(columns, pa.string()), ())[0] as reader:
+        with self._opened(path, dict.fromkeys(columns, pa.string())) as (reader, _):
             batch = _next(reader, path, 1, ())
         for name in columns:
             cells = [text.strip() for text in batch.column(name).unique().to_pylist() if text is not None]
@@ -107,20 +132,16 @@ class Csv:
             packed = path.suffix in PACKED
             if not tree.has_file(i):
                 self._refuse_changed(i)
-                with _EndOfRows(self.delimiter, len(types)) as end:
-                    reader, file = self._opened(path, {name: types[name] for name in plan.read}, list(types), end)
-                    with reader:
-                        while (batch := _next(reader, path, index + 1, list(types))) is not None:
-                            ahead = file.tell()  # Arrow reads many blocks ahead
-                            self._read = done + (ahead if packed else min(ahead, (index + 1) * CSV_BLOCK))
-                            if (i, index) not in tree:
-                                yield Block(
-                                    (i, index), self.names[i], index + 1, 0, before, (), partial(parts_of, batch)
-                                )
-                            before += batch.num_rows
-                            index += 1
+                with self._opened(path, {name: types[name] for name in plan.read}, list(types)) as (reader, read):
+                    while (batch := read.asked(partial(_next, reader, path, index + 1, list(types)))) is not None:
+                        ahead = read.place
+                        self._read = done + (ahead if packed else min(ahead, (index + 1) * CSV_BLOCK))
+                        if (i, index) not in tree:
+                            yield Block((i, index), self.names[i], index + 1, 0, before, (), partial(parts_of, batch))
+                        before += batch.num_rows
+                        index += 1
                 self._refuse_changed(i)
-                if not end.seen:
+                if not read.ended:
                     raise ReadError(
                         "'{file}': a quote is opened and never closed, so that the lines after it are one cell; close "
                         "it, or take it out",
@@ -134,33 +155,35 @@ class Csv:
         if stamp_of(self.paths[file]) != self._stamps[file]:
             raise ReadError("'{file}' has changed since it was opened; begin again", file=self.names[file])
 
-    def _opened(
-        self, path: Path, types: Found, columns: Sequence[str], end: _EndOfRows | None = None
-    ) -> tuple[Any, Any]:
-        """A reader of the columns of these types, of all where there are none, and the file that it reads, with its
-        `columns` as far as they are known; with `end` it tells whether the last row ends."""
+    @contextmanager
+    def _opened(self, path: Path, types: Found, columns: Sequence[str] = ()) -> Iterator[tuple[Any, _Bytes]]:
+        """A reader of the columns of these types, of all where there are none, and what it reads of the file; where
+        its `columns` are known, that tells whether the last row ends."""
         pa, csv = arrow(), arrow("pyarrow.csv")
-        try:
-            file = pa.OSFile(str(path))
-            codec = PACKED.get(path.suffix)
-            stream = pa.CompressedInputStream(file, codec) if codec else file
-            if not _is_utf8(self.encoding):
-                stream = pa.transcoding_input_stream(stream, self.encoding, "utf8")
-            reader = csv.open_csv(
-                stream if end is None else end.after(stream),
-                csv.ReadOptions(block_size=CSV_BLOCK, use_threads=False),
-                csv.ParseOptions(
-                    delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=end and end.refused
-                ),
-                csv.ConvertOptions(
-                    column_types=dict(types), include_columns=list(types), null_values=list(NOTHING),
-                    strings_can_be_null=not self.cells, true_values=list(WORDS[True]),
-                    false_values=list(WORDS[False]),
-                ),
-            )  # fmt: skip
-        except Exception as error:
-            raise _unreadable(path, 1, error, columns) from error
-        return reader, file
+        with _Bytes(END_OF_CSV + self.delimiter * len(columns) if columns else "") as read:
+            try:
+                file = pa.OSFile(str(path))
+                codec = PACKED.get(path.suffix)
+                stream = pa.CompressedInputStream(file, codec) if codec else file
+                if not _is_utf8(self.encoding):
+                    stream = pa.transcoding_input_stream(stream, self.encoding, "utf8")
+                reader = csv.open_csv(
+                    read.of(file, stream),
+                    csv.ReadOptions(block_size=CSV_BLOCK, use_threads=False),
+                    csv.ParseOptions(
+                        delimiter=self.delimiter, newlines_in_values=True,
+                        invalid_row_handler=read.refused if columns else None,
+                    ),
+                    csv.ConvertOptions(
+                        column_types=dict(types), include_columns=list(types), null_values=list(NOTHING),
+                        strings_can_be_null=not self.cells, true_values=list(WORDS[True]),
+                        false_values=list(WORDS[False]),
+                    ),
+                )  # fmt: skip
+            except Exception as error:
+                raise _unreadable(path, 1, error, columns) from error
+            with reader:
+                yield reader, read
 
 
 def _fields_of(reader: Any, path: Path) -> list[tuple[str, Any]]:
@@ -176,63 +199,89 @@ def _is_utf8(encoding: str) -> bool:
     return lookup(encoding).name == "utf-8"
 
 
-class _EndOfRows:
-    """A file that Arrow reads: the bytes of a stream, and after its last row a line of a cell more than there are
-    `columns`. Arrow's parser has `seen` it as a line, or it lies within a quote that is open.
+class _Bytes:
+    """What Arrow reads of a file: the bytes of a stream, no more than AHEAD blocks beyond the one that is asked for,
+    and after its last row a line of a cell more than there are columns. It has `ended` where Arrow's parser has seen
+    that as a line; else it lies within a quote that is open.
 
-    Arrow reads ahead on a thread of its own, which must not call Python while the interpreter ends: on leaving, and at
-    exit, the file has no more bytes. An empty file stays empty.
+    Arrow reads on a thread of its own, which must not call Python while the interpreter ends: on leaving, and at exit,
+    there are no more bytes. An empty file stays empty.
     """
 
     closed = False
 
-    def __init__(self, delimiter: str, columns: int) -> None:
-        self._line = END_OF_CSV + delimiter * columns
+    def __init__(self, line: str) -> None:
+        self._line = line
+        self._file: Any = None
         self._stream: Any = None
         self._next: Any = b""
-        self._lock, self._over = Lock(), Event()
-        self.seen = False
+        self._blocks = self._asked = 0
+        self._awaited = True
+        self._turn, self._over = Condition(), Event()
+        self.ended = False
 
-    def after(self, stream: Any) -> _EndOfRows:
-        """This line after the bytes of a stream."""
-        self._stream, self._next = stream, stream.read_buffer(CSV_BLOCK)
+    def of(self, file: Any, stream: Any) -> _Bytes:
+        """Those of a stream, which is of a file."""
+        self._file, self._stream, self._next = file, stream, stream.read_buffer(CSV_BLOCK)
         return self
+
+    @property
+    def place(self) -> int:
+        """Bytes of the file that are read."""
+        return int(self._file.tell())
+
+    def asked(self, batch: Callable[[], Any]) -> Any:
+        """Arrow's next batch, for which it may read."""
+        with self._turn:
+            self._asked, self._awaited = self._asked + 1, True
+            self._turn.notify()
+        try:
+            return batch()
+        finally:
+            self._awaited = False
 
     def read(self, size: int) -> Any:
         """As of a file, a buffer; the last one is longer than `size` where that many bytes are left."""
-        with self._lock:
+        with self._turn:
+            while len(self._next) and self._blocks > self._asked + AHEAD:
+                if not self._turn.wait(NO_ROWS) and self._awaited:
+                    break
             data = self._next
-            if len(data):
-                self._next = self._stream.read_buffer(size)
-                return data if len(self._next) else data.to_pybytes() + f"\n{self._line}".encode()
-            self._over.set()
-            return b""
+            if not len(data):
+                self._over.set()
+                return b""
+            self._blocks += 1
+            self._next = self._stream.read_buffer(size)
+            return data if len(self._next) else data.to_pybytes() + f"\n{self._line}".encode()
 
     def refused(self, row: Any) -> str:
         """What the parser is to do with a row of more or fewer cells than columns."""
         if row.text != self._line:
             return "error"
-        self.seen = True
+        self.ended = True
         return "skip"
 
     def close(self) -> None:
         """The stream ends with its reader."""
 
-    def __enter__(self) -> _EndOfRows:
+    def __enter__(self) -> _Bytes:
         atexit.register(self.__exit__)
         return self
 
     def __exit__(self, *raised: object) -> None:
         atexit.unregister(self.__exit__)
-        with self._lock:
+        with self._turn:
             self._next = b""
+            self._turn.notify()
         if self._stream is not None:
             self._over.wait(STILL)  # until Arrow's thread has met the end; it waits where it is far enough ahead
 
 
-def _csv_type(pa: Any, kind: Any, whole: bool) -> Any:
-    """The type a column is read as, from the one that its first block shows."""
-    if pa.types.is_integer(kind) and not whole:
+def _csv_type(pa: Any, kind: Any, levels: Sequence[object] | None) -> Any:
+    """The type a column is read as, from the one that its first block shows; `levels` where it has some."""
+    if levels and all(isinstance(level, str) for level in levels):
+        return pa.string()
+    if pa.types.is_integer(kind) and levels is None:
         return pa.float64()
     return pa.string() if sort_of_type(kind) is None else kind  # a date is a text, as pandas reads it
 

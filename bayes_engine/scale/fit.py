@@ -27,13 +27,14 @@ from bayes_engine.models.tan import TAN
 from bayes_engine.priors import checked_whole
 from bayes_engine.scale.arrow import CountPlan
 from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.csv_blocks import levels_of
 from bayes_engine.scale.cuts import cut_schema
 from bayes_engine.scale.em_passes import KeptPasses, Steps, asked_of, refuse_cuts
 from bayes_engine.scale.hidden import PASSES_BEFORE as FIRST_OF_LABELS
 from bayes_engine.scale.hidden import inner_of, refuse_lone, semi_supervised_of_files
 from bayes_engine.scale.kept import KeptSum, digest_of_statistics
-from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
 from bayes_engine.scale.memory import release, threads_of
+from bayes_engine.scale.mixture import PASSES_BEFORE as FIRST_OF_MIXTURE
 from bayes_engine.scale.mixture import mixture_of_files, refuse_other_columns
 from bayes_engine.scale.network import FilesAsked, network_of_files
 from bayes_engine.scale.pairs import blocks_of_pairs, blocks_of_wider, needs_levels, tree_in_blocks, with_wider
@@ -115,17 +116,6 @@ def cut(model: Any, methods: Mapping[str, list[str]], values: SufficientStatisti
         made = cut_schema(values, method=method, bins=model.bins, columns=columns)
         variables.update({name: made[name] for name in columns})
     return Schema(tuple(variables.values()))
-
-
-def whole_columns(schema: Schema | None, target: str | None) -> set[str]:
-    """The columns of CSV whose whole numbers stay such."""
-    levels = {v.name for v in schema or () if v.discrete and v.cuts is None}
-    return levels | ({target} if target else set())
-
-
-def target_of(schema: Schema | None, target: str | None) -> str | None:
-    """The column of the classes, where it is said."""
-    return target if target is not None or schema is None or schema.target is None else schema.target.name
 
 
 def refuse_weightless(class_weight: Array, weight: str | None) -> None:
@@ -240,7 +230,7 @@ def fit_rows(
     source: Source = (
         rows
         if isinstance(rows, Batches)
-        else opened(rows, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
+        else opened(rows, delimiter=delimiter, encoding=encoding, levels=levels_of(schema, target))
     )
     plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden, texts=True))
     plan, schema = read_by_model(inner, plan, schema)

@@ -34,21 +34,19 @@ from bayes_engine.models.spode import SPODE
 from bayes_engine.priors import given_prior
 from bayes_engine.scale.arrow import CountPlan, as_read, encoded, frame_of
 from bayes_engine.scale.collect import PathLike
-from bayes_engine.scale.csv_blocks import Csv
+from bayes_engine.scale.csv_blocks import Csv, levels_of
 from bayes_engine.scale.em_passes import KeptPasses, Steps, asked_of
 from bayes_engine.scale.fit import (
     coarsened,
     cut,
     cut_columns,
     refuse_weightless,
-    target_of,
     wanted,
-    whole_columns,
 )
 from bayes_engine.scale.fold_counts import FoldCounts, counted_by_fold, finest, of_other_folds
-from bayes_engine.scale.memory import at_a_time, bytes_of_points, release, threads_of
 from bayes_engine.scale.folds import Division, checked_folds, folds_of
 from bayes_engine.scale.kept import KeptSum, digest_of, digest_of_statistics
+from bayes_engine.scale.memory import at_a_time, bytes_of_points, release, threads_of
 from bayes_engine.scale.pairs import joined
 from bayes_engine.scale.plan import CountRequest, planned, refuse_other_sorts, target_of
 from bayes_engine.scale.scan import FAMILIES, Progress
@@ -147,7 +145,7 @@ def held_out_risk(
     division = Division(checked_folds(folds), groups, seed)
     schema = schema if schema is not None else getattr(model, "schema", None)
     target = target_of(schema, target)
-    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(schema, target))
+    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, levels=levels_of(schema, target))
     also = () if groups is None else (groups,)
 
     def plan_for(want: str, given: Schema | None, columns: Sequence[str] | None) -> CountPlan:
@@ -291,7 +289,8 @@ def evaluate_files(
     learnt = judging(model)
     known = as_read(learnt.schema_)
     target = target if target is not None else learnt.target_.name
-    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, whole=whole_columns(known, target))
+    levels = levels_of(known) | {target: learnt.target_.levels}
+    source = opened(path_or_paths, delimiter=delimiter, encoding=encoding, levels=levels)
     also = () if groups is None or groups in known.names else (groups,)
     plan = planned(source, CountRequest(target, known, known.names, weight, "columns", also, texts=True))
     refuse_other_sorts(source, known)

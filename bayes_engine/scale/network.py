@@ -16,10 +16,11 @@ from bayes_engine.models.network_fit import cutting, refuse_empty, wider
 from bayes_engine.models.table_reader import given_schema
 from bayes_engine.priors import checked_word
 from bayes_engine.scale.collect import PathLike
+from bayes_engine.scale.csv_blocks import levels_of
 from bayes_engine.scale.cuts import cut_schema
 from bayes_engine.scale.em_passes import Steps
-from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.memory import release, threads_of
+from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.scan import FAMILIES, Pass, Progress
 from bayes_engine.scale.search import SearchNodes, StructureSearch, nodes_plan, searching, structures
 from bayes_engine.scale.sources import Batches, Source, opened
@@ -120,11 +121,10 @@ def network_of_files(
     checked_word("missing", model.missing, ("em", "known", "error"))
     schema = asked.schema if asked.schema is not None else model.schema
     schema = None if schema is None else given_schema(schema).features
-    levels = {v.name for v in schema or () if v.discrete and v.cuts is None}
     source: Source = (
         asked.path_or_paths
         if isinstance(asked.path_or_paths, Batches)
-        else opened(asked.path_or_paths, delimiter=asked.delimiter, encoding=asked.encoding, whole=levels)
+        else opened(asked.path_or_paths, delimiter=asked.delimiter, encoding=asked.encoding, levels=levels_of(schema))
     )
     plan = planned(source, CountRequest(None, schema, asked.columns, asked.weight, "columns", unlabelled=True))
     place = None if resume is None else Path(resume)

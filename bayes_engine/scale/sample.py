@@ -61,7 +61,7 @@ def sample_files(
     source = opened(path_or_paths, delimiter=delimiter, encoding=encoding)
     if isinstance(source, Parquet):
         return _drawn(source, n, seed)
-    every = {name for types in source.found for name in types}
+    every = {name: () for types in source.found for name in types}
     try:
         return _drawn(Csv(source.paths, delimiter, encoding, every), n, seed)
     except ReadError:  # a column that begins with whole numbers may hold fractions later

@@ -7,7 +7,7 @@ columns of the same sorts.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pandas as pd
 from bayes_engine.errors import ReadError, TableError
 from bayes_engine.scale.arrow import CountPlan, arrow, sort_of_type
 from bayes_engine.scale.block import Block, End, Reached, one_line
-from bayes_engine.scale.csv_blocks import Csv, refuse_apart
+from bayes_engine.scale.csv_blocks import Csv, DeclaredLevels, refuse_apart
 from bayes_engine.scale.files import (
     Stamp,
     is_data,
@@ -234,11 +234,11 @@ def opened(
     *,
     delimiter: str = ",",
     encoding: str = "utf-8",
-    whole: Collection[str] = (),
+    levels: DeclaredLevels | None = None,
     cells: bool = False,
 ) -> Parquet | Csv:
     """The files as Parquet, or as CSV where the first does not begin as Parquet does; of a folder those of one kind,
-    Parquet before CSV. `whole` as in `Csv`; with `cells` those of CSV are strings, as they are written.
+    Parquet before CSV. `levels` as in `Csv`; with `cells` those of CSV are strings, as they are written.
 
     Raises ReadError where there is none, or pyarrow is not there.
     """
@@ -249,7 +249,7 @@ def opened(
     with paths[0].open("rb") as file:
         if file.read(len(MAGIC)) == MAGIC or paths[0].suffix == ".parquet":
             return Parquet(paths)
-    return Csv(paths, delimiter, encoding, whole, cells=cells)
+    return Csv(paths, delimiter, encoding, levels or {}, cells=cells)
 
 
 Source = Parquet | Csv | Batches

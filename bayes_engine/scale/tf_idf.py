@@ -22,10 +22,11 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.models.counted_naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from bayes_engine.models.target import lone_class
 from bayes_engine.scale.arrow import CountPlan, as_text, encoded
+from bayes_engine.scale.csv_blocks import levels_of
 from bayes_engine.scale.em_passes import PACKING
 from bayes_engine.scale.kept import KeptSum
-from bayes_engine.scale.network import FilesAsked
 from bayes_engine.scale.memory import threads_of
+from bayes_engine.scale.network import FilesAsked
 from bayes_engine.scale.plan import CountRequest, planned, target_of
 from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.sources import Batches, Source, opened
@@ -63,10 +64,11 @@ def pipeline_of_files(
     named = [columns] if isinstance(columns, str) else list(columns or ())
     if len(named) != 1:
         raise ParameterError("a Pipeline of files reads one column of texts: name it by columns=")
-    target = target if target is not None or schema is None or schema.target is None else schema.target.name
-    whole = set() if target is None else {target}
+    target = target_of(schema, target)
     source: Source = (
-        rows if isinstance(rows, Batches) else opened(rows, delimiter=delimiter, encoding=encoding, whole=whole)
+        rows
+        if isinstance(rows, Batches)
+        else opened(rows, delimiter=delimiter, encoding=encoding, levels=levels_of(schema, target))
     )
     text = Variable(named[0], "text", likelihood="multinomial", text=TextRule())
     plan = planned(source, CountRequest(target, Schema((text,)), named, weight, "columns", texts=True))

@@ -37,6 +37,7 @@ from bayes_engine import (
     collect_csv,
     collect_parquet,
     cut_schema,
+    evaluate_files,
     held_out_risk,
 )
 from bayes_engine.errors import (
@@ -48,8 +49,9 @@ from bayes_engine.errors import (
     TableError,
 )
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.scale import Progress, csv_blocks, scan
+from bayes_engine.scale import Progress, csv_blocks, memory, scan
 from bayes_engine.scale.arrow import CountPlan
+from bayes_engine.scale.plan import CountRequest, planned
 from bayes_engine.scale.sample import sample_files
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.counts import widen
@@ -880,8 +882,8 @@ class Slow:
     def __init__(self, stream): self.stream = stream
     def read_buffer(self, size): time.sleep(0.05); return self.stream.read_buffer(size)
 
-after = csv_blocks._EndOfRows.after
-csv_blocks._EndOfRows.after = lambda self, stream: after(self, Slow(stream))
+of = csv_blocks._Bytes.of
+csv_blocks._Bytes.of = lambda self, file, stream: of(self, file, Slow(stream))
 csv_blocks.CSV_BLOCK = 4096
 def stop(far): raise KeyError("stop")
 collect_csv(sys.argv[1], target="good", progress=stop)
@@ -889,6 +891,48 @@ collect_csv(sys.argv[1], target="good", progress=stop)
     run = [sys.executable, "-c", code, str(tmp_path / "a.csv")]
     ended = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 1 and ended.stderr.rstrip().endswith("KeyError: 'stop'")
+
+
+def test_cells_of_csv_are_strings_where_the_declared_levels_are(tmp_path: Path) -> None:
+    """Also those that look like numbers or truth values; classes likewise where the model has met strings."""
+    text = tmp_path / "a.csv"
+    text.write_text("good,code,flag\n" + "1,07,true\n0,08,false\n" * 20)
+    schema = Schema((Variable("code", "categorical", ("07", "08")), Variable("flag", "categorical", ("true", "false"))))
+    read = pd.read_csv(text, dtype=str)
+    model = NaiveBayes(schema=schema).fit(read[["code", "flag"]], read["good"])
+    stats = collect_csv(text, target="good", schema=schema)
+    for name in ("code", "flag"):
+        assert stats.schema[name] == model.stats_.schema[name]
+        assert stats.counts.tables[name].tolist() == model.stats_.counts.tables[name].tolist()
+    assert evaluate_files(model, text, target="good").risk == 0.0
+    assert held_out_risk(NaiveBayes(schema=schema), text, target="good", folds=2).risk == 0.0
+
+
+def test_csv_is_read_a_few_blocks_ahead_and_past_those_without_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow would read 32 ahead, 256 MB; of blocks without rows it needs as many as come."""
+    monkeypatch.setattr(csv_blocks, "CSV_BLOCK", 2**10)
+    reads, own = list[int](), csv_blocks._Bytes.read
+
+    def read(self: Any, size: int) -> Any:
+        reads.append(size)
+        return own(self, size)
+
+    monkeypatch.setattr(csv_blocks._Bytes, "read", read)
+    text = tmp_path / "a.csv"
+    text.write_text("good,k\n" + "u,1\nv,2\n" * 10_000)
+    source = csv_blocks.Csv([text], ",", "utf-8", {"good": ()})
+    blocks = source.blocks(planned(source, CountRequest("good", None, None, None, "columns")), MergeTree())
+    reads.clear()
+    for number in range(1, 9):
+        next(iter(blocks))
+        time.sleep(0.05)
+        assert number < len(reads) <= number + csv_blocks.AHEAD + 2  # the last of them waits
+    assert len(list(blocks)) > 70
+    monkeypatch.setattr(csv_blocks, "NO_ROWS", 0.001)
+    text.write_text("good,k\n" + "u,1\n" + "\n" * 20_000 + "v,2\n")
+    assert collect_csv(text, target="good").class_weight.tolist() == [1, 1]
 
 
 def test_the_share_of_csv_is_that_of_the_blocks_that_came_not_of_what_is_read_ahead(
