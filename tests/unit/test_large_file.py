@@ -260,6 +260,7 @@ def test_answers_lie_beside_the_file_under_a_name_that_none_has(tmp_path: Path) 
     beside = large_file.answer_beside
     assert beside([tmp_path / "t.csv.gz"], ".csv", within) == tmp_path / "t.classified-2.csv"
     assert beside([tmp_path / "u.parquet"], ".parquet", within) == tmp_path / "u.classified.parquet"
+    assert beside([tmp_path / f"{'名' * 83}.csv"], ".csv", within) == tmp_path / f"{'名' * 66}.classified.csv"
     many = [tmp_path / "many" / name for name in ("a.csv", "b.csv")]
     assert beside(many, ".csv", within) == tmp_path / "many.classified.csv"
     with pytest.raises(ReadError, match="give one of the files"):

@@ -36,6 +36,8 @@ MOST_CELLS = 4_000_000
 """Cells that a sample has at most."""
 MARK = b"bayes_workbench.sample"
 """The key under which a Parquet file says that it is a sample."""
+STEM = 200
+"""Bytes of a file's name that the name of its answers begins with: file systems take 255."""
 LONGEST = 300
 
 
@@ -300,6 +302,7 @@ def answer_beside(paths: Sequence[Path], ending: str, within: Sequence[Path]) ->
     stem = read.name
     for last in (*PACKED, ".csv", ".parquet"):
         stem = stem.removesuffix(last)
+    stem = stem.encode()[:STEM].decode(errors="ignore")
     names = (read.with_name(f"{stem}.classified{n}{ending}") for n in ("", *(f"-{i}" for i in range(2, 10_000))))
     place = next(name for name in names if not name.exists())
     if not _is_within(place, within):
