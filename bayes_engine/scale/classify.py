@@ -149,7 +149,7 @@ def classify_files(
         work = AnswerApart(answer, _written_schema(source, answer))
         counts = _answered_apart(client, source, plan, work, place, progress)
         return _classified(place, rule, counts)
-    workers = Workers(threads_of(threads, plan=plan), None, progress)
+    workers = Workers(threads_of(threads, plan=plan, made=len(answer.names)), None, progress)
     if resume is not None:
         asked = (
             *(f"model={digest_of(model)}", f"loss={(rule.actions, rule.classes, rule.table.tolist())!r}"),

@@ -54,6 +54,7 @@ from bayes_engine.scale.texts import (
 )
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import Name
+from bayes_engine.table.discretize import checked_method
 from bayes_engine.table.schema import Schema, Variable
 
 M = TypeVar("M")
@@ -94,11 +95,13 @@ def wanted(model: Any) -> str:
 
 
 def cut_columns(model: Any, schema: Schema) -> dict[str, list[str]]:
-    """The columns of numbers that a model cuts into intervals, by the method."""
+    """The columns of numbers that a model cuts into intervals, by the method. Raises ParameterError where there is no
+    such method."""
     by_method: dict[str, list[str]] = {}
     for v in schema:
         method = _cutting_method(model, v)
         if method is not None:
+            checked_method(method, model.bins)
             by_method.setdefault(method, []).append(v.name)
     return by_method
 

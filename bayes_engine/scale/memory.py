@@ -43,18 +43,19 @@ def batch_rows(columns: int) -> int:
     return max(1, min(BATCH, CELLS // max(columns, 1)))
 
 
-def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None = None) -> int:
-    """How many threads count. None is one a core, 8 at most, and no more than what they hold of the columns of a plan
-    is expected to fit into THREAD_BYTES; a number is how many at the most, as far as they fit into MOST_THREAD_BYTES.
-    Raises ParameterError on less than one, and where a cluster has threads of its own."""
+def threads_of(threads: int | None, client: Any = None, plan: CountPlan | None = None, made: int = 0) -> int:
+    """How many threads count. None is one a core, 8 at most, and no more than what they hold of the columns of a plan,
+    and of those that are `made` of them, is expected to fit into THREAD_BYTES; a number is how many at the most, as far
+    as they fit into MOST_THREAD_BYTES. Raises ParameterError on less than one, and where a cluster has threads of its
+    own."""
     if threads is not None and client is not None:
         raise ParameterError("threads= is of this machine: the workers of client= have threads of their own")
     if threads is None:
         cores = min(os.cpu_count() or 1, 8)
-        return cores if plan is None else max(1, min(cores, int(THREAD_BYTES / held_by_thread(plan))))
+        return cores if plan is None else max(1, min(cores, int(THREAD_BYTES / held_by_thread(plan, made))))
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise ParameterError("threads={value}: take a whole number of 1 or more", value=repr(threads))
-    return threads if plan is None else max(1, min(threads, int(MOST_THREAD_BYTES / held_by_thread(plan))))
+    return threads if plan is None else max(1, min(threads, int(MOST_THREAD_BYTES / held_by_thread(plan, made))))
 
 
 def at_a_time(threads: int, plan: CountPlan, counts: float, kept: float = 0.0) -> int:
@@ -79,16 +80,16 @@ def bytes_kept(nodes: Sequence[PartialNode]) -> float:
     return sum(column.points.nbytes + column.weight.nbytes for column in columns) + sum(map(bytes_of, nodes))
 
 
-def held_by_thread(plan: CountPlan) -> float:
+def held_by_thread(plan: CountPlan, made: int = 0) -> float:
     """The bytes that a thread is expected to hold: what is read of each column, a batch as Arrow has it and encoded,
-    and of values the points by class of a batch, of what is counted, and of both.
+    and of values the points by class of a batch, of what is counted, and of both; and columns that are `made` of it.
 
     >>> from bayes_engine.table.schema import Schema, Variable
     >>> plan = CountPlan(Schema(tuple(Variable(f"x{j}", "continuous") for j in range(15))), "y", None, "columns")
     >>> round(held_by_thread(plan) / 1e6)
     50
     """
-    read = len(plan.read) + texts_as_columns(plan)
+    read = len(plan.read) + texts_as_columns(plan) + made
     rows = batch_rows(read)
     return read * (2.0**20 + 32.0 * rows) + 3.0 * bytes_of_points(plan)
 

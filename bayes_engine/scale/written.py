@@ -27,12 +27,19 @@ from bayes_engine.stats.partial import PartialSource
 from bayes_engine.store.statistics import save_passes
 from bayes_engine.table.write import write_csv
 
+LINES = 2**13
+"""Rows that are written as text at a time: each cell is an object then."""
+
 
 def csv_lines(columns: Mapping[str, Any]) -> bytes:
     """A batch as CSV, with the line of its names."""
-    frame = pd.DataFrame({name: array.to_pandas(integer_object_nulls=True) for name, array in columns.items()})
+    rows = len(next(iter(columns.values())))
+    parts = (
+        {name: array.slice(start, LINES).to_pandas(integer_object_nulls=True) for name, array in columns.items()}
+        for start in range(0, max(rows, 1), LINES)
+    )
     out = BytesIO()
-    write_csv(out, [frame])
+    write_csv(out, map(pd.DataFrame, parts))
     return out.getvalue()
 
 

@@ -496,6 +496,17 @@ def test_ctrl_c_in_the_middle_of_a_batch_keeps_it(tmp_path: Path, monkeypatch: p
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_rows_that_are_written_as_text_a_few_at_a_time_are_the_same_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole numbers and truth values that have a missing cell among some of the rows stay such."""
+    cells = {"n": [1, 2, 3, None, 5], "t": [True, None, False, True, True], "x": [0.1, None, 1e-300, 2.0, 3.0],
+             "s": ["=a", "b", None, "c,d", ""],
+             "l": pa.array(["u", "v", "u", None, "u"]).dictionary_encode()}  # fmt: skip
+    columns = {name: pa.array(c) if isinstance(c, list) else c for name, c in cells.items()}
+    whole = csv_lines(columns)
+    monkeypatch.setattr(written_answers, "LINES", 2)
+    assert csv_lines(columns) == whole and whole.count(b"\r\n") == 6
+
+
 def test_answers_that_are_kept_are_refused_where_they_are_of_something_else(tmp_path: Path) -> None:
     schema, made = pa.schema([("n", pa.int64())]), (PartialSource("a.csv", 9, 1),)
     folder, out = tmp_path / "kept", tmp_path / "a.csv"

@@ -60,6 +60,17 @@ def assert_same(ours: Any, theirs: Any, frame: pd.DataFrame) -> None:
         np.testing.assert_array_equal(table, theirs.stats_.families.tables[name])
 
 
+@pytest.mark.parametrize(
+    ("model", "said"), [(TAN(discretize="halves"), "'halves' is no way to discretize"), (TAN(bins=1), "bins=1")]
+)
+def test_a_way_to_cut_that_is_none_is_refused_before_a_row_is_counted(model: TAN, said: str, tmp_path: Path) -> None:
+    made, told = written(rows(60), tmp_path), list[Progress]()
+    for call in (fit_files, held_out_risk):
+        with pytest.raises(ParameterError, match=said):
+            call(model, made, target="good", progress=told.append)
+    assert not told
+
+
 def test_k_dependence_takes_its_parents_from_a_first_pass(tmp_path: Path) -> None:
     frame, told = rows(120), list[Progress]()
     ours = fit_files(KDependence(2, discretize=None), written(frame, tmp_path), target="good", progress=told.append)
