@@ -9,8 +9,8 @@ every twentieth cell missing), five of numbers and the class. Each line is a pro
 same columns, batch by batch, on as many threads, and does nothing with them. Memory is the peak of the whole process,
 interpreter and libraries included; beside it stands what it was before the first row. "GIL" is what two threads of
 NumPy's `bincount` do in the time of one: above 1 it is released. The last line is a whole fit, by as many
-threads as are taken on eight cores; `models` fits others so, of the same rows, of sixteen columns of numbers, and of
-short texts.
+threads as are taken on eight cores; `models` fits others so, of the same rows, of sixteen columns of numbers, of short
+texts, and of CSV, which it also classifies.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MEGABYTES = 500
 """Peak of the whole process, whatever the rows."""
 
 COMMON = """
-import json, os, sys, time
+import json, os, sys, tempfile, time
 os.environ["OMP_NUM_THREADS"] = "1"
 folder, threads = sys.argv[1], int(sys.argv[2])
 def memory():
@@ -84,11 +84,16 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 before, start, cpu = memory(), time.perf_counter(), time.process_time()
 os.cpu_count = lambda: 8
-eval(sys.argv[3])
+exec(sys.argv[3])
 done(0, before, start, cpu)
 """
 )
 _TERMS = "make_pipeline(TfidfVectorizer(), {}())"
+_CSV = "fit_files(NaiveBayes(), folder, target='y')"
+_CLASSIFY = f"""
+with tempfile.TemporaryDirectory() as answers:
+    classify_files({_CSV}, folder, answers + "/answers.csv")
+"""
 MODELS: dict[str, tuple[str, str]] = {
     "TAN": ("mixed", "fit_files(TAN(), folder, target='y')"),
     "k-DB": ("mixed", "fit_files(KDependence(2), folder, target='y')"),
@@ -99,8 +104,10 @@ MODELS: dict[str, tuple[str, str]] = {
     "texts": ("texts", "fit_files(NaiveBayes(likelihoods={'text': 'multinomial'}), folder, target='y')"),
     "multinomial": ("texts", f"fit_files({_TERMS.format('MultinomialNB')}, folder, target='y', columns=['text'])"),
     "complement": ("texts", f"fit_files({_TERMS.format('ComplementNB')}, folder, target='y', columns=['text'])"),
+    "csv": ("csv", _CSV),
+    "classify": ("csv", _CLASSIFY),
 }
-"""What `models` fits by name: of which files, and how. EM takes two steps: memory is that of one."""
+"""What `models` fits by name, or classifies: of which files, and how. EM takes two steps: memory is that of one."""
 GIL = """
 import threading, time
 import numpy as np
@@ -148,14 +155,17 @@ def texts(rng: np.random.Generator, n: int) -> dict[str, Any]:
     return {"text": compute.binary_join_element_wise(*four, " "), "y": y}
 
 
-ROWS_OF = {"mixed": mixed, "numbers": numbers, "texts": texts}
+ROWS_OF = {"mixed": mixed, "numbers": numbers, "texts": texts, "csv": mixed}
 
 
 def write(folder: Path, rows: int, group: int = GROUP, what: str = "mixed") -> None:
     """The files of these rows, a row group at a time, where there are none."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    into, ending = pq.ParquetWriter, ".parquet"
+    if what == "csv":
+        into, ending = pytest.importorskip("pyarrow.csv").CSVWriter, ".csv"
     folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.glob("*.parquet")):
+    if any(folder.glob(f"*{ending}")):
         return
     rng = np.random.default_rng(0)
     for i, start in enumerate(range(0, rows, FILE)):
@@ -163,8 +173,8 @@ def write(folder: Path, rows: int, group: int = GROUP, what: str = "mixed") -> N
         for begin in range(start, min(start + FILE, rows), group):
             n = min(group, rows - begin, start + FILE - begin)
             table = pa.table(ROWS_OF[what](rng, n))
-            writer = writer or pq.ParquetWriter(folder / f"part{i:03}.parquet", table.schema)
-            writer.write_table(table, row_group_size=group)
+            writer = writer or into(folder / f"part{i:03}{ending}", table.schema)
+            writer.write_table(table, group)
         if writer is not None:
             writer.close()
 
