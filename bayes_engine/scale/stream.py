@@ -26,6 +26,7 @@ from bayes_engine.scale.block import LOOK, START, Block, End, Reached
 from bayes_engine.scale.cluster import FAN_IN
 from bayes_engine.scale.files import source_of
 from bayes_engine.scale.kept import KeptSum, SumSoFar
+from bayes_engine.scale.memory import TIDY
 from bayes_engine.scale.scan import Progress
 from bayes_engine.scale.sources import Source
 from bayes_engine.stats.partial import MergeTree
@@ -136,12 +137,19 @@ def in_turn(
             if piece is None:
                 break
             drawn = () if draw is None else (draw(piece),)
-            under_way.append((pool.submit(work, piece, *drawn), piece))
+            under_way.append((pool.submit(_tidily, work, piece, *drawn), piece))
             finish(threads)
         finish(0)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return rows
+
+
+def _tidily(work: Callable[..., T], piece: Piece, *drawn: Any) -> T:
+    """What comes of a batch, by a thread that gives memory back now and then."""
+    done = work(piece, *drawn)
+    TIDY.after(piece.batch.num_rows * piece.batch.num_columns)
+    return done
 
 
 class Eights(Generic[T]):
