@@ -90,7 +90,7 @@ def test_a_classifier_is_searched_for_in_files(tmp_path: Path, monkeypatch: pyte
 def test_large_tables_are_counted_by_fewer_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many batches at a time as their tables fit into memory: the first pass, of small ones, by all threads."""
     monkeypatch.setattr(search, "SAMPLE", 40)
-    monkeypatch.setattr(memory, "held_by_thread", lambda plan: 1.0)
+    monkeypatch.setattr(memory, "held_by_thread", lambda plan, made=0: 1.0)
     monkeypatch.setattr(memory, "MOST_THREAD_BYTES", 6000.0)
     added_up, threads = em_passes.added_up, list[int]()
 
