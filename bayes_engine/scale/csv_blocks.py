@@ -66,8 +66,8 @@ def levels_of(schema: Schema | None, target: str | None = None) -> dict[str, Seq
     >>> levels_of(Schema((Variable("code", "categorical", ("7", "8")), Variable("sugar", "continuous"))), "good")
     {'good': (), 'code': ('7', '8')}
     """
-    found: dict[str, Sequence[object]] = {target: ()} if target else {}
-    return found | {v.name: v.levels for v in schema or () if v.discrete and v.cuts is None}
+    of_target: dict[str, Sequence[object]] = {target: ()} if target else {}
+    return of_target | {v.name: v.levels for v in schema or () if v.discrete and v.cuts is None}
 
 
 class Csv:
