@@ -251,13 +251,18 @@ def test_a_cell_taken_off_the_amount_moves_everything_and_the_server_agrees(page
     becomes(page, whole, during)
 
 
-@pytest.mark.slow
-def test_typing_on_after_a_cell_that_has_an_amount_reaches_the_next_number(page: Page, app) -> None:
+@pytest.mark.parametrize("answered", [True, slowly(False)])
+def test_typing_on_after_a_cell_that_has_an_amount_reaches_the_next_number(page: Page, app, answered: bool) -> None:
+    """Also where the server has answered meanwhile: then the story is no longer in use, and its words go."""
     opened(page, app.url, CREDITS)
     cell(page, 0, 1).focus()
-    for text in ("0.7", "0.2"):
-        page.keyboard.type(text)
-        page.keyboard.press("Tab")
+    page.keyboard.type("0.7")
+    page.keyboard.press("Tab")
+    if answered:
+        soon(page, lambda: state_of(page).losses, lambda losses: losses[0][1] == 0.7)
+        settled(page)
+    page.keyboard.type("0.2")
+    page.keyboard.press("Tab")
     settled(page)
     expect(cell(page, 0, 1)).to_have_value("0.7")
     expect(cell(page, 1, 0)).to_have_value("0.2")

@@ -28,7 +28,13 @@ CASES = {"hospital": 39, "loan": 5, "spam": 13}
 
 
 def stories(table: active.TableInUse) -> None:
-    """The choice of a story, and what the one in use tells."""
+    """The choice of a story, and what the one in use tells: in one place, or what stands below it would be drawn anew
+    with the first edit of a loss, and lose the field that has the focus."""
+    with st.container(gap="small"):
+        _stories(table)
+
+
+def _stories(table: active.TableInUse) -> None:
     known = dataset_names()
     offered = [name for name, dataset in STORIES.items() if dataset in known]
     story = next((name for name in offered if table.dataset and table.dataset.name == STORIES[name]), None)
