@@ -17,7 +17,7 @@ from bayes_engine.priors import Dirichlet, checked_number, checked_word, dirichl
 from bayes_engine.stats.collect import SufficientStatistics
 from bayes_engine.stats.families import PairCost
 from bayes_engine.structure.dependence import Structure
-from bayes_engine.table.schema import Variable
+from bayes_engine.table.schema import Schema, Variable
 
 AVERAGING = ("factored", "joint")
 """How AODE smooths: each factor by itself, or one joint table whose margins agree."""
@@ -61,10 +61,22 @@ class AODE(SemiNaive):
         return {}
 
     def _estimate(self, stats: SufficientStatistics) -> AveragedFactor:
-        self._check(stats)
+        self._check(stats.schema, float(stats.class_weight.sum()))
+        self._check_tables(stats)
+        priors = self._priors_of(stats.schema)
+        domains, children = self._domains(stats), varying(stats)
+        members = tuple(self._member(stats, name, domains, children, priors) for name in self._super_parents(stats))
+        naive = self._directed(stats, {})
+        return AveragedFactor(self._prior(stats), members, naive, float(self.min_frequency))
+
+    def _priors_of(self, schema: Schema) -> dict[str | None, Dirichlet]:
+        return {name: dirichlet(self.alpha, name) for name in (*schema.names, None)}
+
+    def _check(self, schema: Schema, total: float) -> None:
+        super()._check(schema, total)
         checked_word("smoothing", self.smoothing, AVERAGING)
-        least = checked_number("min_frequency", self.min_frequency)
-        priors = {name: dirichlet(self.alpha, name) for name in (*stats.schema.names, None)}
+        checked_number("min_frequency", self.min_frequency)
+        priors = self._priors_of(schema)
         if any(p.base == "marginal" for p in priors.values()) or (
             self.smoothing == "joint" and {p.per for p in priors.values()} != {"level"}
         ):
@@ -73,10 +85,6 @@ class AODE(SemiNaive):
                 "smoothing='joint' takes numbers; take Dirichlet.m_estimate(m, base='uniform'), or "
                 "smoothing='factored'"
             )
-        domains, children = self._domains(stats), varying(stats)
-        members = tuple(self._member(stats, name, domains, children, priors) for name in self._super_parents(stats))
-        naive = self._directed(stats, {})
-        return AveragedFactor(self._prior(stats), members, naive, least)
 
     def _member(
         self,

@@ -34,7 +34,7 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.table.dataframes import to_pandas
 from bayes_engine.table.encode import MISSING, Table, refuse_infinite
 from bayes_engine.table.levels import sort_levels
-from bayes_engine.table.schema import Variable
+from bayes_engine.table.schema import Schema, Variable
 
 
 class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -43,6 +43,7 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
     A subclass states the two verbs `_count` and `_estimate`. What else it may override, each said where it stands:
 
     - what it is: `estimation_parameters`, `structural`, and as class attributes the parameters it fixes;
+    - which parameters it refuses: `_check`;
     - what a first fit chooses from the rows: `_choose`; `_has_structure`, whether it did (`_chosen_from_rows`);
     - the class prior: `_prior_rule`, `_prior_of`, `_prior`, `_warn_of_classes`;
     - rows coming in: the hooks of `TableReader`;
@@ -391,6 +392,12 @@ class GenerativeClassifier(TableReader, DecisionMixin, ClassifierMixin, BaseEsti
         factor = self._estimate(stats)
         self._warn_of_classes(factor, stats)
         return factor
+
+    def _check(self, schema: Schema, total: float) -> None:
+        """Raises ParameterError on parameters with which nothing is estimated of these columns, whatever their rows
+        hold, which weigh `total`."""
+        if isinstance(self._prior_rule, str):
+            class_prior(self._prior_rule, np.ones(2), (False, True))
 
     def _warn_of_classes(self, factor: Factor, stats: SufficientStatistics) -> None:
         """Warn of classes that are never predicted, or that no row speaks for; refuse a prior that is none."""

@@ -145,7 +145,7 @@ class ComplementNaiveBayes(GenerativeClassifier):
         return self._reader()._count(X, labels, target)
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
-        checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
+        self._check(stats.schema, float(stats.class_weight.sum()))
         counts = self._complement_counts(stats)
         leaves = tuple(
             self._leaf(stats, v)
@@ -154,6 +154,10 @@ class ComplementNaiveBayes(GenerativeClassifier):
             for v in stats.schema
         )
         return Product((self._prior(stats), *leaves))
+
+    def _check(self, schema: Schema, total: float) -> None:
+        super()._check(schema, total)
+        checked_alphas(self.alpha, schema.names, total)
 
     def _complement_counts(self, stats: SufficientStatistics) -> JointCounts:
         """The counts of all other classes; of no column where there are only texts."""

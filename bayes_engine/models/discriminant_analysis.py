@@ -199,8 +199,8 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
     reg_param: float = 0.0
     _form = QuadraticFactor
 
-    def _check(self) -> None:
-        super()._check()
+    def _check(self, schema: Schema, total: float) -> None:
+        super()._check(schema, total)
         if self.reg_param != 0:
             raise ParameterError(
                 "reg_param={value}: it adds one number to the variance of every column, so that another unit gives "

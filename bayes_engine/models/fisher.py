@@ -74,6 +74,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
         return self._settle(model.fit(X, y, sample_weight))
 
+    def _check(self, schema: Schema, total: float) -> None:
+        """As `GenerativeClassifier._check`."""
+        checked_word("objective", self.objective, OBJECTIVES)
+        LinearDiscriminantAnalysis(shrinkage=self.shrinkage)._check(schema, total)
+
     def fit_stats(self, stats: SufficientStatistics) -> Self:
         """Find the directions from scatter matrices that were collected elsewhere; as
         `GenerativeClassifier.fit_stats`."""

@@ -94,8 +94,8 @@ Shrinkage = Literal["auto", "oas"] | float | None
 class GaussianDiscriminant(GenerativeClassifier):
     """What LDA and QDA share: complete numeric rows counted as one scatter a class, shrinkage, priors.
 
-    A model states `_form`, its factor, and `_covariance`, the factor's. Hooks beside those of `GenerativeClassifier`:
-    `_check` of the parameters, and `pooling`, Friedman's λ.
+    A model states `_form`, its factor, and `_covariance`, the factor's. A hook beside those of `GenerativeClassifier`:
+    `pooling`, Friedman's λ.
     """
 
     structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
@@ -155,7 +155,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         self.ledoit_wolf_ = dict(zip(stats.target.levels, amounts.tolist(), strict=True))
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
-        self._check()
+        self._check(stats.schema, float(stats.class_weight.sum()))
         if stats.scatter is None:
             raise ParameterError("these statistics hold no scatter matrices; fit from the rows")
         prior = self._prior(stats)
@@ -313,7 +313,8 @@ class GaussianDiscriminant(GenerativeClassifier):
             return Schema.from_dtypes(few)
         return super()._initial_schema(few, labels)
 
-    def _check(self) -> None:
+    def _check(self, schema: Schema, total: float) -> None:
+        super()._check(schema, total)
         checked_shrinkage(self.shrinkage)
         for name, allowed in (("covariance", ("full", "diagonal")), ("variance", ("mle", "unbiased"))):
             checked_word(name, getattr(self, name), allowed)

@@ -36,6 +36,10 @@ class KDependence(SemiNaive):
 
     k: int = 1
 
+    def _check(self, schema: Schema, total: float) -> None:
+        super()._check(schema, total)
+        checked_whole("k", self.k, 0)
+
     def _choose(self, X: Table, labels: Labels, stats: SufficientStatistics) -> SufficientStatistics:
         self.parents_ = self._chosen(stats)
         return self._with_wider(X, labels, stats)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import NotASubset, ParameterError, listen
 from bayes_engine.factors import Factor, Row
 from bayes_engine.logspace import Array
+from bayes_engine.models.likelihoods import check_counted
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.collect import SufficientStatistics, collect, unite
 from bayes_engine.stats.labels import Labels
@@ -141,7 +142,7 @@ def _alike(table: Table, labels: Labels) -> NDArray[np.intp]:
 class _AtQuery(NaiveBayes):
     """Estimates from some of the columns what has been checked for all of them."""
 
-    def _check(self, stats: SufficientStatistics) -> None:
+    def _check(self, schema: Schema, total: float) -> None:
         pass
 
 
@@ -203,7 +204,8 @@ class LazyNaiveBayes(NaiveBayes):
     def _estimate(self, stats: Any) -> Factor:
         if not isinstance(stats, StoredRows):
             raise ParameterError("LazyNaiveBayes keeps rows, not statistics: call fit; or take NaiveBayes")
-        self._check(stats)  # type: ignore[arg-type]
+        self._check(stats.schema, float(stats.class_weight.sum()))
+        check_counted(self.likelihoods, stats.schema)
         return LazyFactor(stats, _AtQuery(**self.get_params(deep=False)))
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:

@@ -164,7 +164,8 @@ class NaiveBayes(GenerativeClassifier):
         return collect(X, labels, target)
 
     def _estimate(self, stats: SufficientStatistics) -> Factor:
-        self._check(stats)
+        self._check(stats.schema, float(stats.class_weight.sum()))
+        check_counted(self.likelihoods, stats.schema)
         weight, prior = stats.class_weight, self._prior(stats)
         parts: list[Factor] = [prior]
         constant, floored = [], []
@@ -330,9 +331,9 @@ class NaiveBayes(GenerativeClassifier):
             return encode(frame, schema, unseen="error", missing=self.missing, grow=True)
         return super()._first_read(frame, schema)
 
-    def _check(self, stats: SufficientStatistics) -> None:
-        check_counted(self.likelihoods, stats.schema)
-        checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
+    def _check(self, schema: Schema, total: float) -> None:
+        super()._check(schema, total)
+        checked_alphas(self.alpha, schema.names, total)
         for name, values in CHOICES.items():
             checked_word(name, getattr(self, name), values)
         checked_share("var_floor", self.var_floor)

@@ -212,8 +212,8 @@ class BayesianNetworkClassifier(SemiNaive):
 
     # estimating ---------------------------------------------------------------------------------------------------
 
-    def _check(self, stats: SufficientStatistics) -> None:
-        super()._check(stats)
+    def _check_tables(self, stats: SufficientStatistics) -> None:
+        super()._check_tables(stats)
         if hasattr(self, "graph_") and not self.blanket_:
             warn("no column is in the Markov blanket of the class: the class prior alone decides")
 

@@ -54,7 +54,7 @@ class SemiNaive(GenerativeClassifier):
 
     A model states its `_structure`. Hooks beside those of `GenerativeClassifier`: `_wider_of`, the families of more
     than two columns that are counted; `_pairs`, those of two whose tables are needed; `_directed`, the factor along a
-    graph; `_check` of the parameters.
+    graph; `_check_tables` of statistics that come from elsewhere.
 
     Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`,
     and `fit` ParameterError before it counts, where the tables of all pairs of columns are expected to take more than
@@ -121,7 +121,8 @@ class SemiNaive(GenerativeClassifier):
     # estimating ---------------------------------------------------------------------------------------------------
 
     def _estimate(self, stats: SufficientStatistics) -> DirectedFactor | AveragedFactor:
-        self._check(stats)
+        self._check(stats.schema, float(stats.class_weight.sum()))
+        self._check_tables(stats)
         return self._directed(stats, self._structure(stats))
 
     def _directed(self, stats: SufficientStatistics, structure: Structure) -> DirectedFactor:
@@ -169,11 +170,15 @@ class SemiNaive(GenerativeClassifier):
             table = domain.counted(table, axis)
         return table
 
-    def _check(self, stats: SufficientStatistics) -> None:
-        checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
+    def _check(self, schema: Schema, total: float) -> None:
+        super()._check(schema, total)
+        checked_alphas(self.alpha, schema.names, total)
         for name in ("variance", "missing", "unseen"):
             checked_word(name, getattr(self, name), CHOICES[name])
         checked_share("var_floor", self.var_floor)
+
+    def _check_tables(self, stats: SufficientStatistics) -> None:
+        """Raises ParameterError where these are the statistics of another sort of model."""
         discrete = [v.name for v in stats.schema if v.discrete]
         cells = {(name,) for name in discrete} if len(discrete) < len(stats.schema) else set()
         families = stats.families

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.logspace import Array
 from bayes_engine.models.aode import AODE
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.complement import ComplementNaiveBayes
 from bayes_engine.models.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.fisher import FisherDiscriminant
@@ -92,6 +93,12 @@ def wanted(model: Any) -> str:
             known=", ".join(kind.__name__ for kind in (*WANTED, GaussianMixture, SemiSupervisedNB)),
         )
     return want
+
+
+def refuse_parameters(model: Any, schema: Schema) -> None:
+    """Raises ParameterError, before a row is read, where the model's parameters fit no rows of these columns."""
+    if isinstance(model, GenerativeClassifier | FisherDiscriminant):
+        model._check(schema, np.inf)
 
 
 def cut_columns(model: Any, schema: Schema) -> dict[str, list[str]]:
@@ -237,6 +244,7 @@ def fit_rows(
     )
     plan = planned(source, CountRequest(target, schema, columns, weight, want, unlabelled=hidden, texts=True))
     plan, schema = read_by_model(inner, plan, schema)
+    refuse_parameters(inner, plan.schema)
     if hidden:
         passed = Workers(threads_of(threads, client, plan), client, progress)
         return _by_em(model, inner, source, plan, passed, resume)  # type: ignore[no-any-return]

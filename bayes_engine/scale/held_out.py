@@ -40,6 +40,7 @@ from bayes_engine.scale.fit import (
     coarsened,
     cut,
     cut_columns,
+    refuse_parameters,
     refuse_weightless,
     wanted,
 )
@@ -152,6 +153,7 @@ def held_out_risk(
         return planned(source, CountRequest(target, given, columns, weight, want, also, texts=True))
 
     plan, schema = read_by_model(model, plan_for(want, schema, columns), schema)
+    refuse_parameters(model, plan.schema)
     before, names = plan.schema, plan.schema.names
     methods = cut_columns(model, plan.schema)
     twice = isinstance(model, KDependence) and model.k > 1
