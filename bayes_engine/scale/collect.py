@@ -118,7 +118,8 @@ def collect_csv(
 
     A column has the type that the first 8 MB of its file show: numbers, truth values, else strings, and the cells that
     pandas takes for missing are missing. A later cell of another type is an error that names file and block; `schema`
-    says which columns of numbers are levels. A file that is read again from `resume` is parsed from its beginning.
+    says which columns of numbers are levels, and where the levels that it declares are strings, cells are strings as
+    they are written: 07 is '07'. A file that is read again from `resume` is parsed from its beginning.
 
     >>> import pathlib, tempfile
     >>> from bayes_engine import collect_csv
